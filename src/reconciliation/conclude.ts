@@ -14,6 +14,7 @@ import { factsOf } from '../cases/findings.ts';
 import {
   closeUnseen,
   countFindings,
+  countHeld,
   findingsOfRun,
   lockFindingsAndOrders,
   newlyRaised,
@@ -173,6 +174,7 @@ async function outcomeOf(
     balances: cash.lines,
     ...(cash.transfers !== null && { transfers: await matchTransfers(session, mode, cash.transfers) }),
     findings: isAnySeen ? await countFindings(session, mode) : [],
+    held: await countHeld(session, mode, { since, until }),
     inputs,
     items: items.map((item) => factsOf(item, startedAt)),
   };

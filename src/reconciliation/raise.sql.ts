@@ -3,7 +3,7 @@ import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { SeenFinding } from '../cases/findings.sql.ts';
 import { FINDING_CLASSES, GRACED_CLASSES, type ReconciliationClass } from '../cases/classes.ts';
-import { HELD_CLASSES } from '../cases/hold-money.sql.ts';
+import { HELD_CLASSES, MONEY_CLASSES } from '../cases/hold-money.sql.ts';
 
 /**
  * A contradiction may resolve itself within this time: replicas lag, and a list is written
@@ -48,7 +48,12 @@ const NOT_EXPLAINED_SINCE = `(c.class = 'reversed' AND EXISTS (
     AND sum(r.amount) >= (c.evidence ->> 'refunded')::bigint + (c.evidence ->> 'unexplained')::bigint
   )) IS NOT TRUE`;
 
-const IS_OPEN = `${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS} AND ${NOT_EXPLAINED_SINCE}`;
+// Whatever was decided before, money that waits in suspense now keeps the finding about it open.
+const IS_HELD = `c.class IN (${MONEY_CLASSES}) AND EXISTS (SELECT FROM suspense_items s
+  WHERE s.mode = $1 AND s.reference = c.reference AND s.closed_at IS NULL)`;
+
+const IS_OPEN = `(${IS_HELD}
+  OR ${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS} AND ${NOT_EXPLAINED_SINCE})`;
 
 const CLOSED_BEFORE = `
   SELECT id, first_seen_at FROM findings f
@@ -199,6 +204,24 @@ export async function countFindings(db: Queryable, mode: Mode): Promise<FindingC
      GROUP BY 1, 2 ORDER BY 1, 2`,
     [mode, FINDING_CLASSES, GRACED_CLASSES],
   );
+}
+
+/**
+ * How many items in suspense wait for a decision: all, or of a run over a window those about its payments.
+ */
+export async function countHeld(
+  db: Queryable,
+  mode: Mode,
+  { since, until }: Pick<Sight, 'since' | 'until'>,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `SELECT count(*)::int FROM suspense_items s WHERE s.mode = $1 AND s.closed_at IS NULL
+       AND (coalesce($2::timestamptz, $3) IS NULL OR EXISTS (SELECT FROM payments p
+         WHERE p.mode = $1 AND p.reference = s.reference
+           AND p.created_at >= coalesce($2, '-infinity') AND p.created_at < coalesce($3, 'infinity')))`,
+    [mode, since, until],
+  );
+  return row?.count ?? 0;
 }
 
 /** The findings that this run raised. Call it in the transaction that raised them. */

@@ -228,7 +228,8 @@ describe('a list with the newest first, between runs over everything', () => {
     rows = rows.filter(({ ago }) => ago !== 30);
     expect(await strike()).toMatchObject({ complete: true });
     expect(await openClasses()).toEqual(['duplicate_payment']);
-    expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
+    // The second charge is gone from the list, and its money in suspense still waits for a decision.
+    expect(await reconcile({ dryRun: false })).toMatchObject({ verdict: 'findings', findings: {}, held: 1 });
     expect(await openClasses()).toEqual([]);
   });
 

@@ -76,6 +76,7 @@ function Sentence({ run: { verdict, report }, items }: Pick<Props, 'run' | 'item
     );
   }
   const count = countsOf(report?.findings ?? null).reduce((all, [, each]) => all + each, 0);
+  if (count === 0 && report?.held !== undefined) return <>Not agreed: money in suspense needs a decision.</>;
   if (count === 0) return <>Not agreed: the sums do not add up. See the money below.</>;
   const sums = items.length === count ? differenceWords(items, locale) : '';
   return (

@@ -144,10 +144,12 @@ export function whyOf({
   verdict,
   problem,
   findings,
-}: Pick<RunRow, 'verdict' | 'problem' | 'findings'>): string {
+  isAnyHeld,
+}: Pick<RunRow, 'verdict' | 'problem' | 'findings' | 'isAnyHeld'>): string {
   if (verdict === 'incomplete') return problemSentence(problem);
   const kinds = countsOf(findings).map(([name, count]) => `${caseTitle(name)}: ${count}`);
-  if (verdict === 'findings' && kinds.length === 0) return 'The sums do not add up.';
+  if (verdict === 'findings' && kinds.length === 0)
+    return isAnyHeld ? 'Money in suspense needs a decision.' : 'The sums do not add up.';
   return kinds.join(', ');
 }
 

@@ -18,6 +18,8 @@ export type RunRow = {
   problem: string | null;
   /** How many findings of each class were open after it; null where it wrote no report. */
   findings: Partial<Record<string, number>> | null;
+  /** Whether money in suspense waited for a decision after it. */
+  isAnyHeld: boolean;
 };
 
 /** Which runs are listed. */
@@ -51,7 +53,7 @@ export function latestRuns(db: Queryable, mode: Mode, filter: RunFilter): Promis
   }
   return db.query(
     `SELECT id, started_at AS "startedAt", finished_at AS "finishedAt", since, until, verdict, problem,
-       report -> 'findings' AS findings
+       report -> 'findings' AS findings, coalesce(report ? 'held', false) AS "isAnyHeld"
      FROM reconciliation_runs WHERE ${conditions.join(' AND ')}
      ORDER BY started_at DESC, id DESC LIMIT ${PAGE_ROWS + 1}`,
     values,
@@ -68,7 +70,7 @@ export async function itemsOfRun(db: Queryable, id: RunId, limit: number): Promi
   return row?.items ?? [];
 }
 
-export type StoredRun = Omit<RunRow, 'findings'> & { report: ReconciliationReport | null };
+export type StoredRun = Omit<RunRow, 'findings' | 'isAnyHeld'> & { report: ReconciliationReport | null };
 
 export async function runById(database: Database, mode: Mode, id: RunId): Promise<StoredRun | null> {
   const { reconciliationRun } = await database.prisma();

@@ -28,6 +28,7 @@ export function formatReport(report: ReconciliationReport, paint: Paint = (_colo
     ...begunPart(report.begun),
     ...gracedPart(report),
     ...findingsPart(report),
+    ...heldPart(report),
     `${wrapped(historyLine(report), 2)}\n${wrapped(paymentsLine(report), 2)}`,
     ...reachPart(report.history),
     ...setAsidePart(report),
@@ -44,7 +45,7 @@ export function formatReport(report: ReconciliationReport, paint: Paint = (_colo
   return text.replace(/^(NOT )?[A-Z]+/, (verdict) => paint(COLOURS[report.verdict], verdict));
 }
 
-function verdictLine({ verdict, incompleteReason, findings }: ReconciliationReport): string {
+function verdictLine({ verdict, incompleteReason, findings, held = 0 }: ReconciliationReport): string {
   switch (verdict) {
     case 'agreed':
       return "AGREED. Our orders and the service's records agree to the last minor unit.";
@@ -52,7 +53,9 @@ function verdictLine({ verdict, incompleteReason, findings }: ReconciliationRepo
       const open = totalOf(findings);
       const what =
         open === 0
-          ? 'The money below does not add up.'
+          ? held > 0
+            ? 'Money in suspense needs a decision.'
+            : 'The money below does not add up.'
           : `${open} ${open === 1 ? 'payment needs' : 'payments need'} a decision.`;
       return `NOT AGREED. ${what}`;
     }
@@ -141,6 +144,10 @@ function findingsPart({ items, findings }: ReconciliationReport): string[] {
   const rest = totalOf(findings) - rows.length;
   const list = formatList(CASE_HEADINGS, rows);
   return [rest > 0 ? `${list}\n... and ${rest} more: npm run findings` : list];
+}
+
+function heldPart({ held }: ReconciliationReport): string[] {
+  return held === undefined ? [] : [`In suspense: ${counted(held, 'item')} (npm run suspense).`];
 }
 
 function rowOf(item: ReportItem): ListRow {

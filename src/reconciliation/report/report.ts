@@ -60,6 +60,10 @@ export type ReconciliationReport = {
   identity: IdentityLine[];
   /** How many open findings each class has; of `history_truncated`, how many verdicts were withheld. */
   findings: Partial<Record<ReconciliationClass, number>>;
+  /**
+   * Items in suspense that wait for a decision, with findings about them or without; only where there are any.
+   */
+  held?: number;
   /** Contradictions younger than an hour. They become findings if they last. */
   graced: Partial<Record<ReconciliationClass, number>>;
   /** How many rows are none of our business, by class; only where there are any. */
@@ -133,6 +137,8 @@ export type Outcome = {
   /** Only of a run that read the list of transfers. */
   transfers?: TransferMatch;
   findings: readonly FindingCount[];
+  /** Items in suspense; runs of before 0.8.0 did not count them. */
+  held?: number;
   inputs: Inputs;
   /** Of the findings, the oldest {@link MAX_ITEMS}. */
   items: readonly ItemFacts[];
@@ -152,7 +158,9 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
   const setAside = SET_ASIDE_CLASSES.map((name) => [name, rowsOf(name)] as const).filter(
     ([, rows]) => rows > 0,
   );
-  const hasFindings = items.length > 0 || !closes || unclassified > 0;
+  const { held = 0 } = outcome;
+  // List and books may agree about a payment whose money still waits for a person.
+  const hasFindings = items.length > 0 || held > 0 || !closes || unclassified > 0;
   return {
     runId,
     mode,
@@ -175,6 +183,7 @@ export function composeReport(outcome: Outcome): ReconciliationReport {
     verified,
     identity,
     findings,
+    ...(held > 0 && { held }),
     graced: countsOf(outcome.findings.filter(({ isRaised }) => !isRaised)),
     ...(setAside.length > 0 && { setAside: Object.fromEntries(setAside) }),
     ...(outcome.begun !== undefined && { begun: begunOf(outcome.begun) }),

@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Ending } from '../../src/cases/decision.ts';
+import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
+import { loadPayment } from '../../src/payments/confirm.sql.ts';
+import { formatReport } from '../../src/reconciliation/report/format-report.ts';
+import { replayRun } from '../../src/reconciliation/report/replay.ts';
+import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
+import { openDesk, type Desk } from '../reconciliation/desk.ts';
+import type { FakeTransaction } from '../reconciliation/fake-service.ts';
+import { asReference } from '../support/ids.ts';
+
+/* No run agrees while money waits for a person, and what comes after a decision is told from what it was about. */
+
+let desk: Desk;
+beforeEach(async () => {
+  desk = await openDesk();
+});
+afterEach(() => desk.close());
+
+const run = (): Promise<ReconciliationReport> => desk.reconcile({ dryRun: false });
+const items = () => openSuspense(desk.database, 'test');
+const amounts = async () => (await items()).map(({ amount }) => amount);
+const paid = (amount: string, currency = 'NGN') => ({ status: 'SUCCESS', amount, currency });
+
+/** The list shows these charges of the payment, and no others. */
+function list(reference: string, charges: Record<string, string>): void {
+  const others = desk.service.history.filter((row) => typeof row !== 'string' && row.reference !== reference);
+  const rows = Object.entries(charges).map(([id, amount]) => ({ id, reference, ...paid(amount) }));
+  desk.service.history.splice(0, Infinity, ...others, ...rows);
+}
+
+/** The service answers verify with this from now on, and the one room asks. */
+async function look(reference: string, record: Partial<FakeTransaction>): Promise<void> {
+  desk.service.verify.set(reference, { reference, ...record });
+  const payment = await loadPayment(desk.database, asReference(reference), 'test');
+  if (payment === null) throw new Error(`there is no payment ${reference}`);
+  await desk.confirm(payment, 'webhook');
+}
+
+/** A person ends the one open item. */
+async function decide(decision: Ending = 'refund'): Promise<void> {
+  const [item] = await items();
+  const refundNote = decision === 'refund' ? 'RF-1' : null;
+  const resolution = { by: 'Ngozi', note: 'looked into it', decision, refundNote };
+  expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, resolution)).toBe(true);
+}
+
+describe('no run agrees while money waits in suspense', () => {
+  test('though a person has closed a finding about as much money before', async () => {
+    const { reference } = await desk.put({}, null);
+    list(reference, { a: '20' });
+    await look(reference, paid('20'));
+    await run();
+    await decide();
+    await look(reference, { status: 'FAILED' });
+    await look(reference, paid('20'));
+    for (let again = 0; again < 2; again += 1) {
+      expect(await run()).toMatchObject({ verdict: 'findings', findings: { underpaid: 1 }, held: 1 });
+      expect(await amounts()).toEqual([2_000n]);
+    }
+    await decide();
+    expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} });
+  });
+
+  test('though list and verify show it as gone', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    for (const amount of ['30', '25']) await look(reference, paid(amount));
+    const report = await run();
+    expect(report).toMatchObject({ complete: true, verdict: 'findings', findings: {}, held: 1 });
+    expect(formatReport(report)).toMatch(
+      /^NOT AGREED\. Money in suspense needs a decision\.\n\nIn suspense: 1 item /,
+    );
+    expect((await replayRun(desk.database, 'test', report.runId)).isSame).toBe(true);
+    await decide();
+    const decided = await run();
+    expect(decided).toMatchObject({ verdict: 'agreed' });
+    expect(decided).not.toHaveProperty('held');
+  });
+
+  test('of a payment that the run over a window is about', async () => {
+    const { reference } = await desk.put({ isConfirmed: true, age: '2 hours' }, { id: 'a' });
+    for (const amount of ['30', '25']) await look(reference, paid(amount));
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    const since = async (hours: number) => desk.reconcile({ dryRun: true, since: hoursAgo(hours) });
+    expect(await since(3)).toMatchObject({ verdict: 'findings', held: 1 });
+    expect(await since(1)).toMatchObject({ verdict: 'agreed' });
+  });
+});
