@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Ending } from '../../src/cases/decision.ts';
+import type { Ending } from '../../src/cases/resolution.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
