@@ -8,7 +8,13 @@ import type { Database } from './platform/database/database.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Mode } from './platform/mode.ts';
 
-/** Addresses of the shop's own. */
+/**
+ * Addresses of the shop's own. Nothing has read a body before them: `req.body` is undefined until a route takes
+ * `express.json(…)`, or `express.raw(…)` for the bytes as they came, each with a limit of its own. Nor is there a
+ * login, CORS or a limit of calls. Headers and body must be here within 20 s, answers get our security headers,
+ * and what a handler throws is answered as `application/problem+json`: a `Problem` as it says, a faulty
+ * body by 4xx, anything else by 500 and a log line.
+ */
 export type ShopRoutes = {
   /** Where they are mounted, after ours: an address that we answer stays ours. */
   prefix: `/${string}`;

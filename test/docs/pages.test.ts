@@ -38,6 +38,7 @@ test('the page of a folder is one screen', () => {
   expect(folders.map(({ path }) => path)).toEqual([
     'local/README.md',
     'src/README.md',
+    'src/custom/README.md',
     'src/gateway/README.md',
     'src/reconciliation/README.md',
     'test/README.md',
