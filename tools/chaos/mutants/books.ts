@@ -109,7 +109,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the window is ignored',
     file: 'src/reconciliation/compare/scope.sql.ts',
-    find: "p.created_at >= coalesce($3::timestamptz, '-infinity')",
+    find: "near.created_at >= coalesce($3::timestamptz, '-infinity')",
     replace: '($3::timestamptz IS NULL OR true)',
     breaks: 'payments outside of the window are called absent',
     tests: BY_RECONCILING,
