@@ -28,8 +28,7 @@ export type Reconcile = (options: ReconcileOptions) => Promise<ReconciliationRep
 export function createReconcile(parts: ReconcileParts): Reconcile {
   const { database, gateway, clock, alarm } = parts;
   return async (options) => {
-    const isPart = (options.since ?? options.until) !== undefined;
-    const session = await openSession(database, gateway.mode, { isPart });
+    const session = await openSession(database, gateway.mode);
     if (session === null) throw new ReconciliationRunningError();
     const id = newRunId();
     const run: Run = {

@@ -21,15 +21,8 @@ const ignore = (): void => undefined;
 const LOCK_KEY = 1_379_615_048;
 const MODE_KEYS: Record<Mode, number> = { test: 1, live: 2 };
 
-/**
- * @param isPart whether the run is about a window: most are small, and to start a second core takes longer
- * @returns null when another run of this mode is active
- */
-export async function openSession(
-  database: Database,
-  mode: Mode,
-  { isPart = false } = {},
-): Promise<Session | null> {
+/** @returns null when another run of this mode is active */
+export async function openSession(database: Database, mode: Mode): Promise<Session | null> {
   const client = await database.sessions.connect();
   // Without a listener a connection that breaks between two queries would end the process.
   client.on('error', ignore);
@@ -49,8 +42,7 @@ export async function openSession(
     // and compared may be lost with the database, so nothing waits for the disk before `transaction`.
     await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET work_mem = '64MB';
       SET parallel_tuple_cost = 0; SET jit = off; SET default_statistics_target = 10;
-      SET client_connection_check_interval = '1s'; SET synchronous_commit = off;
-      SET max_parallel_workers_per_gather ${isPart ? '= 0' : 'TO DEFAULT'}`);
+      SET client_connection_check_interval = '1s'; SET synchronous_commit = off`);
     const [lock] = await query<{ isOurs: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS "isOurs"', [
       LOCK_KEY,
       MODE_KEYS[mode],

@@ -1,4 +1,5 @@
 import type { Gateway } from '../gateway/gateway.ts';
+import { reachOf } from '../gateway/history/windows.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -102,7 +103,10 @@ export async function runOnce(parts: ReconcileParts, run: Run): Promise<Ended> {
   // A window shows another part of the list than the run before read, and a begin may be with another
   // service.
   const sentinels = isAll && begin === null ? await findSentinels(session, mode) : null;
-  const scope: Scope = { mode, startedAt: history.startedAt, since, until, listed: history.records };
+  const scope: Scope = {
+    ...{ mode, startedAt: history.startedAt, since, until, listed: history.records },
+    reach: reachOf(parts.gateway.dialect.history.paging),
+  };
   onProgress?.({ step: 'compare' });
   const compared = { session, gateway: parts.gateway, history, scope, sentinels };
   const comparer = createComparer({ ...compared, isAsking: !options.dryRun });

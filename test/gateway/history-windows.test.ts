@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { createClient, type Client } from '../../src/gateway/http/client.ts';
 import { parseDialect, type Dialect } from '../../src/gateway/dialect/dialect.ts';
 import { GatewayUnavailable } from '../../src/gateway/errors.ts';
-import { windowsToAsk, type AskedWindow } from '../../src/gateway/history/windows.ts';
+import {
+  reachOf,
+  windowsToAsk,
+  type AskedWindow,
+  type HistoryWindow,
+} from '../../src/gateway/history/windows.ts';
 import { readHistory, type HistoryCheckpoint, type HistoryEnd } from '../../src/gateway/history/history.ts';
 import { SecretKey } from '../../src/gateway/secret-key.ts';
 import { someOf } from '../support/extent.ts';
@@ -23,6 +28,39 @@ const EDGES: [string, Edges][] = [
   ['by days, both included', (at, from, to) => dayOf(at) >= dayOf(from) && dayOf(at) <= dayOf(to)],
   ['by days, neither included', (at, from, to) => dayOf(at) > dayOf(from) && dayOf(at) < dayOf(to)],
 ];
+
+const pagingOf = (paging: object) =>
+  parseDialect(JSON.stringify({ history: { paging: { style: 'page', ...paging } } })).dialect.history.paging;
+
+describe('how far beyond a window its list reaches', () => {
+  const [BY_TIME, HOURS] = [{ sinceParam: 'from', untilParam: 'to' }, 3_600_000];
+
+  test.each([
+    ['a filter by time', BY_TIME, 24 * HOURS, 24 * HOURS],
+    ['a filter by time, from where on', { sinceParam: 'from' }, 24 * HOURS, null],
+    ['a filter by date', { ...BY_TIME, windowFormat: 'date' }, 48 * HOURS, 48 * HOURS],
+    ['the newest first', { newestFirstBy: '/at' }, HOURS / 4, null],
+    ['the newest first, and a filter', { ...BY_TIME, newestFirstBy: '/at' }, HOURS / 4, 24 * HOURS],
+    ['neither', {}, null, null],
+  ])('%s', (_name, paging, beforeMs, afterMs) => {
+    expect(reachOf(pagingOf(paging))).toEqual({ beforeMs, afterMs });
+  });
+
+  test('is what the service is asked for', () => {
+    const window: HistoryWindow = { since, until };
+    for (const paging of [pagingOf(BY_TIME), pagingOf({ ...BY_TIME, windowFormat: 'date' })]) {
+      const { beforeMs, afterMs } = reachOf(paging);
+      const textOf = (ms: number): string =>
+        new Date(ms).toISOString().slice(0, paging.windowFormat === 'date' ? 10 : undefined);
+      expect(windowsToAsk(paging, window)).toEqual([
+        {
+          since: textOf(since.getTime() - (beforeMs ?? NaN)),
+          until: textOf(until.getTime() + (afterMs ?? NaN)),
+        },
+      ]);
+    }
+  });
+});
 
 let server: Server;
 let client: Client;

@@ -274,6 +274,54 @@ test('a window compares what is listed from outside of it, near and far, each wi
   expect(report.identity).toMatchObject([{ confirmed: '250.00', difference: '0.00' }]);
 });
 
+describe('a window misses nothing at its edges, and at those of what its list reaches, where it is shown by', () => {
+  const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+  const BY_TIME = { sinceParam: 'from', untilParam: 'to' };
+  const PAGINGS: [string, object][] = [
+    ['a filter by time', BY_TIME],
+    ['a filter by date', { ...BY_TIME, windowFormat: 'date' }],
+    ['the newest first', { newestFirstBy: '/at' }],
+    ['nothing', {}],
+  ];
+
+  /** A paid payment, written and released at a time to the millisecond. */
+  async function putAt(at: number, releasedAt: number, transaction: object | null): Promise<string> {
+    const { reference } = await desk.put({ isConfirmed: true }, transaction);
+    await desk.database.transaction(async (tx) => {
+      await tx.query('SET LOCAL session_replication_role = replica');
+      await tx.query('UPDATE payments SET created_at = $2 WHERE reference = $1', [reference, new Date(at)]);
+      const released = [reference, new Date(releasedAt)];
+      await tx.query('UPDATE releases SET released_at = $2 WHERE reference = $1', released);
+    });
+    return reference;
+  }
+
+  test.each(PAGINGS)('%s', async (_name, paging) => {
+    const now = Date.now();
+    const [since, until] = [now - 40 * DAY, now - 20 * DAY];
+    // The list lags: it shows what was made before it as well. A clock is behind: it shows what is younger.
+    const before = [0, 15 * MINUTE, DAY, 2 * DAY, 9 * DAY].map((width) => since - width);
+    const after = [0, 15 * MINUTE, 8 * DAY, 9 * DAY, 10 * DAY, 18 * DAY].map((width) => until + width);
+    const edges = [...before, ...after].flatMap((edge) => [edge - 1, edge]);
+    for (const at of edges) {
+      await putAt(at, at, {});
+      await putAt(at, at + HOUR, { amount: '25.01' });
+      await putAt(at, at + 8 * DAY - HOUR, { amount: '25.01' });
+    }
+    const missing = [await putAt(since, since, null), await putAt(until - 1, until, null)];
+    for (const at of [since - 1, until]) await putAt(at, at, null);
+    const reconcile = desk.speaking({ history: { paging: { style: 'page', ...paging } } });
+    const report = await reconcile({ dryRun: false, since: new Date(since), until: new Date(until) });
+    expect(report).toMatchObject({
+      ...{ payments: 3 * edges.length + 2, matched: edges.length, unclassified: 0 },
+      findings: { charged_again: 2 * edges.length, absent_from_history: 2 },
+    });
+    const absent = report.items.filter((item) => item.class === 'absent_from_history');
+    expect(absent.map(({ reference }) => reference).sort()).toEqual(missing.sort());
+    expect(report.identity).toMatchObject([{ difference: '0.00' }]);
+  });
+});
+
 describe('runs', () => {
   test('never overlap: the second one says so and changes nothing', async () => {
     let letGo: () => void = () => undefined;

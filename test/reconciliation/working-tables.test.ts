@@ -27,7 +27,8 @@ test('the working tables have the order, the columns and the types that are decl
   try {
     const mode = 'test';
     const startedAt = new Date();
-    const scope: Scope = { mode, startedAt, since: new Date(0), until: null, listed: 0 };
+    const reach = { beforeMs: null, afterMs: null };
+    const scope: Scope = { mode, startedAt, since: new Date(0), until: null, listed: 0, reach };
     const staging = await openStaging(session, mode, { isDry: true, hasFees: false });
     await foldHistory(session, staging);
     await session.snapshot(async () => {

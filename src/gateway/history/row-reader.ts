@@ -11,8 +11,6 @@ export { RecordStreamError } from './streaming/envelope.ts';
 export type RowReader = {
   /** Splits a streamed body into the records of its list, and gives each to `take`. */
   cutRecords(take: OnRecord): RecordSplitter;
-  /** @returns the index after the record that begins at `start`, or -1: its end has to be searched for */
-  pass(bytes: Buffer, start: number): number;
   /** Reads the record from `start` up to, not including, `end`. */
   read(bytes: Buffer, start: number, end: number): void;
 };
@@ -35,8 +33,7 @@ export function createRowReader(
   const isPlainEnough = dialect.history.fee === undefined;
   const readWithCare = createCarefulReader(dialect, assumedCurrency, quick.learn);
   return {
-    cutRecords: (take) => createRecordSplitter(dialect.history.records, take, quick.pass),
-    pass: quick.pass,
+    cutRecords: (take) => createRecordSplitter(dialect.history.records, take),
     read: (bytes, start, end) => {
       const plain = isPlainEnough ? quick.read(bytes, start, end) : null;
       if (plain !== null) {

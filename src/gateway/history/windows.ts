@@ -58,6 +58,21 @@ function textOf(ms: number | undefined, format: Paging['windowFormat']): string 
   return format === 'date' ? iso.slice(0, 10) : iso;
 }
 
+/**
+ * How far beyond the wanted period a list of it begins and ends, in milliseconds; null: it has all that is
+ * older, or younger. Of a list that is read until it is older than wanted, the last page is not counted.
+ */
+export type Reach = { beforeMs: number | null; afterMs: number | null };
+
+export function reachOf({ sinceParam, untilParam, newestFirstBy, windowFormat }: Paging): Reach {
+  const marginMs = windowFormat === 'date' ? DATE_MARGIN_MS : MARGIN_MS;
+  const filteredMs = sinceParam === null ? null : marginMs;
+  return {
+    beforeMs: newestFirstBy === null ? filteredMs : CLOCKS_MS,
+    afterMs: untilParam === null ? null : marginMs,
+  };
+}
+
 /** Transactions from before this are not wanted. `pointer`: where a record has its time. */
 export type Bound = { ms: number; pointer: string };
 

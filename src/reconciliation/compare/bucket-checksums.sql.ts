@@ -14,7 +14,7 @@ import { createTableAs } from '../working-tables.ts';
  * Why so many buckets: of a million rows, one difference makes 250 rows of each side join, and the counts by
  * bucket still fit into the cache of a core. Of few rows each bucket costs more than the rows in it.
  */
-const [LEAST_BUCKETS, MOST_BUCKETS, ROWS_OF_BUCKET] = [64, 4_096, 32];
+const [LEAST_BUCKETS, MOST_BUCKETS, ROWS_OF_BUCKET] = [64, 4_096, 128];
 
 /** The bucket of a row, as an SQL expression. A power of two of them, by how many records the list has. */
 export function bucketIn({ listed }: Pick<Scope, 'listed'>): string {

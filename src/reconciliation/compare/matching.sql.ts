@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { createTableAs } from '../working-tables.ts';
-import { isOfScope, isWritten, ofScope, paymentsIn, type Scope } from './scope.sql.ts';
+import { isWritten, ofPaymentsIn, ofScope, paymentsIn, type Scope } from './scope.sql.ts';
 import {
   bucketIn,
   bucketsToJoin,
@@ -30,9 +30,8 @@ const IS_PLAINLY_MATCHED = `h.status = 'paid' AND h.charges = 1 AND NOT h.is_mon
 // closed, or the rest came of what a person accepted.
 const toLookAt = (scope: Scope): string => `SELECT reference FROM contested
   UNION
-  SELECT v.reference FROM verifications v WHERE v.outcome IN ('failed', 'expired') AND v.id <
-    (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)
-    AND ${isOfScope(scope, 'v')}
+  SELECT v.reference FROM ${ofPaymentsIn(scope, 'verifications', "outcome IN ('failed', 'expired')")} v
+  WHERE v.id < (SELECT r.verification_id FROM releases r WHERE r.mode = $1 AND r.reference = v.reference)
   UNION
   SELECT a.reference FROM acceptances a WHERE a.mode = $1 AND a.outcome = 'underpaid'
     AND (NOT EXISTS (SELECT FROM verifications v WHERE v.reference = a.reference AND v.outcome = 'paid')

@@ -1,3 +1,4 @@
+import type { Reach } from '../../gateway/history/windows.ts';
 import type { Queryable } from '../../platform/database/database.ts';
 import { createTableAs, WORKING_TABLES } from '../working-tables.ts';
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
@@ -14,6 +15,8 @@ export type Scope = {
   until: Date | null;
   /** How many records the history lists. */
   listed: number;
+  /** Where a list of the window begins and ends. */
+  reach: Reach;
 };
 
 /**
@@ -32,48 +35,45 @@ export function isWritten(payments: string): string {
   return `${payments}.created_at < $2`;
 }
 
-const IS_IN_WINDOW = `p.created_at >= coalesce($3::timestamptz, '-infinity')
-  AND p.created_at < coalesce($4::timestamptz, 'infinity')`;
+const IS_IN_WINDOW = `near.created_at >= coalesce($3::timestamptz, '-infinity')
+  AND near.created_at < coalesce($4::timestamptz, 'infinity')`;
 
-const COLUMNS = Object.keys(WORKING_TABLES.scoped)
-  .map((column) => `p.${column}`)
-  .join(', ');
+const COLUMNS = Object.keys(WORKING_TABLES.scoped);
 
-// Rows near the window in time: a list of it begins up to two days before, and its last payment is made, and
-// then confirmed, within a horizon each.
-const isNear = (
-  time: string,
-): string => `${time} >= coalesce($3::timestamptz - interval '2 days', '-infinity')
-  AND ${time} < coalesce($4::timestamptz + interval '${2 * HORIZON_SEC} s 2 days', 'infinity')`;
-
-/** A list of so many records may be one of everything: its rows far from the window are no longer few. */
-const MANY = 100_000;
+// What a list of the window may hold. The last transaction of a payment is made, and its money released, within
+// a horizon.
+function isNear(time: string, { reach: { beforeMs, afterMs } }: Scope): string {
+  const from = beforeMs === null ? 'NULL::timestamptz' : `$3::timestamptz - interval '${beforeMs} ms'`;
+  const to =
+    afterMs === null ? 'NULL::timestamptz' : `$4::timestamptz + interval '${HORIZON_SEC} s ${afterMs} ms'`;
+  return `${time} >= coalesce(${from}, '-infinity') AND ${time} < coalesce(${to}, 'infinity')`;
+}
 
 /**
- * The rows of `table` for the references of `wanted`. Nearly all are near the window: those are read by their
- * time, in one piece, and only the others are looked up one by one. `OFFSET 0` forces that for a short list:
- * the planner cannot know that they are few, and would read the whole table.
+ * `columns` of `table`: its rows near the window, and those for the references of `wanted`, wherever they are.
+ * Nearly all are near: those are read by their time, in one piece, and only the others are looked up one by
+ * one. `OFFSET 0` forces that: the planner cannot know that they are few, and would read the whole table. Rows
+ * near the window that are not wanted have no `wanted.reference`.
  */
 const rowsFor = (
-  { listed }: Scope,
+  scope: Scope,
   wanted: string,
   table: 'payments' | 'releases',
   time: string,
-  columns: string,
+  columns: string[],
 ): string => `
-  WITH near AS MATERIALIZED (SELECT ${columns} FROM ${table} p WHERE mode = $1 AND ${isNear(time)})
-  SELECT near.* FROM ${wanted} JOIN near USING (reference)
-  UNION ALL
-  SELECT other.* FROM ${wanted} wanted CROSS JOIN LATERAL (
-    SELECT ${columns} FROM ${table} p WHERE p.mode = $1 AND p.reference = wanted.reference
-      ${listed < MANY ? 'OFFSET 0' : ''}) other
-  WHERE NOT EXISTS (SELECT FROM near WHERE near.reference = wanted.reference)`;
+  SELECT ${columns.map((column) => `coalesce(near.${column}, far.${column}) AS ${column}`).join(', ')}
+  FROM (SELECT * FROM ${table} near WHERE mode = $1 AND ${isNear(time, scope)}) near
+  FULL JOIN (SELECT reference FROM ${wanted}) wanted ON wanted.reference = near.reference
+  LEFT JOIN LATERAL (
+    SELECT * FROM ${table} far
+    WHERE near.reference IS NULL AND far.mode = $1 AND far.reference = wanted.reference
+    OFFSET 0) far ON true
+  WHERE coalesce(near.reference, far.reference) IS NOT NULL`;
 
 const paymentsOf = (scope: Scope): string => `
-  SELECT ${COLUMNS} FROM payments p WHERE p.mode = $1 AND ${IS_IN_WINDOW}
-  UNION ALL
-  SELECT ${COLUMNS} FROM (${rowsFor(scope, 'history_rows', 'payments', 'created_at', COLUMNS)}) p
-  WHERE NOT (${IS_IN_WINDOW}) AND $2::timestamptz IS NOT NULL`;
+  ${rowsFor(scope, 'history_rows', 'payments', 'created_at', COLUMNS)}
+    AND (wanted.reference IS NOT NULL OR ${IS_IN_WINDOW}) AND $2::timestamptz IS NOT NULL`;
 
 // PostgreSQL wants to know the type of each parameter.
 const NO_WINDOW = '$3::timestamptz IS NULL AND $4::timestamptz IS NULL';
@@ -89,7 +89,6 @@ function isWhole({ since, until }: Scope): boolean {
 export async function gatherScope(db: Queryable, scope: Scope): Promise<void> {
   if (isWhole(scope)) return;
   await db.query(createTableAs('scoped', paymentsOf(scope)), ofScope(scope));
-  await db.query('ANALYZE scoped');
 }
 
 /** The payments of a scope as an SQL subquery, also those written since the run began. */
@@ -101,12 +100,15 @@ export function paymentsIn(scope: Scope): string {
 /** Their releases. */
 export function releasesIn(scope: Scope): string {
   if (isWhole(scope)) return `(SELECT * FROM releases WHERE mode = $1 AND ${NO_WINDOW})`;
-  const columns = 'reference, amount, currency, released_at';
-  return `(${rowsFor(scope, 'scoped', 'releases', 'released_at', columns)})`;
+  const columns = ['reference', 'amount', 'currency', 'released_at'];
+  const rows = rowsFor(scope, 'scoped', 'releases', 'released_at', columns);
+  return `(${rows} AND wanted.reference IS NOT NULL)`;
 }
 
-/** Whether a row of a table is about a payment of the scope, as an SQL expression. */
-export function isOfScope(scope: Scope, table: string): string {
-  if (isWhole(scope)) return NO_WINDOW;
-  return `${table}.reference IN (SELECT reference FROM ${paymentsIn(scope)} scoped)`;
+/** The rows of a table about payments of the scope, as an SQL expression; `wanted` are those to look at. */
+export function ofPaymentsIn(scope: Scope, table: string, wanted: string): string {
+  if (isWhole(scope)) return `(SELECT * FROM ${table} WHERE ${wanted} AND ${NO_WINDOW})`;
+  // A join and not IN: for IN, PostgreSQL before 18 always hashes the payments, and here they are the many.
+  return `(SELECT ${table}.* FROM ${table} JOIN ${paymentsIn(scope)} scoped USING (reference)
+    WHERE ${wanted} OFFSET 0)`;
 }

@@ -110,7 +110,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'the window is ignored',
     file: 'src/reconciliation/compare/scope.sql.ts',
-    find: "p.created_at >= coalesce($3::timestamptz, '-infinity')",
+    find: "near.created_at >= coalesce($3::timestamptz, '-infinity')",
     replace: '($3::timestamptz IS NULL OR true)',
     breaks: 'payments outside of the window are called absent',
     tests: BY_RECONCILING,
@@ -150,8 +150,8 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'what was released after it was closed is not looked at',
     file: MATCH,
-    find: `WHERE v.outcome IN ('failed', 'expired') AND v.id <`,
-    replace: `WHERE false AND v.id <`,
+    find: `"outcome IN ('failed', 'expired')"`,
+    replace: `'false'`,
     breaks: 'late money counts as money in time',
     tests: ['test/reconciliation/runs.test.ts'],
   },

@@ -22,14 +22,8 @@ const LIST_END_BYTE = 0x5d;
  * Splits a JSON body into the records of its list while it arrives, so that a list of any length takes
  * the memory of one record. Whether a record is JSON is checked by its reader.
  * @param pointers RFC 6901: where the list may be; the document must hold exactly one of them
- * @param fastSkip a quick check that saves most records the search for their end: the index after the record
- *   that begins at `start`, or -1
  */
-export function createRecordSplitter(
-  pointers: readonly string[],
-  onRecord: OnRecord,
-  fastSkip: (bytes: Buffer, start: number) => number = () => -1,
-): RecordSplitter {
+export function createRecordSplitter(pointers: readonly string[], onRecord: OnRecord): RecordSplitter {
   const envelope = createEnvelope(pointers);
   const gap = createGap();
   const scanner = createValueScanner();
@@ -58,8 +52,7 @@ export function createRecordSplitter(
   }
 
   function passRecord(chunk: Buffer, from: number): number {
-    const skippedTo = begun.isEmpty() ? fastSkip(chunk, from) : -1;
-    const end = skippedTo === -1 ? scanner.findEnd(chunk, from) : skippedTo;
+    const end = scanner.findEnd(chunk, from);
     if (end === -1) {
       begun.keep(chunk.subarray(from));
       return chunk.length;
@@ -119,7 +112,6 @@ function createBegunRecord() {
   let parts: Buffer[] = [];
   let bytes = 0;
   return {
-    isEmpty: (): boolean => parts.length === 0,
     keep: (part: Buffer): void => {
       bytes += part.length;
       if (bytes > MAX_RECORD_BYTES)
@@ -158,7 +150,7 @@ function kindOf(byte: number): number {
 }
 
 /** Finds the end of a JSON value across any number of chunks, by strings, escapes and depth alone. */
-export function createValueScanner() {
+function createValueScanner() {
   let depth = 0;
   let isInString = false;
   let isEscaped = false;

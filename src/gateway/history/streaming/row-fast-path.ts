@@ -81,7 +81,6 @@ export function createQuickReader(dialect: Dialect) {
   }
 
   return {
-    pass: forms.pass,
     /** @returns null for each record that can be read in two ways; a result is valid until the next call */
     read: (bytes: Buffer, start: number, end: number): PlainRow | null => {
       const form = forms.find(bytes, start, end);
@@ -95,42 +94,23 @@ export function createQuickReader(dialect: Dialect) {
 function createForms(pointers: RowPointers, dialect: Dialect) {
   const forms: Form[] = [];
   let samplesTaken = 0;
-  // These describe the record that was matched last.
-  let form: Form | null = null;
-  let passed: Buffer | null = null;
-  let [from, to] = [0, 0];
 
-  /**
-   * @returns the index after the record that begins at `start`, if it is complete and laid out like an
-   *   earlier one; else -1, and its end has to be searched for
-   */
-  function pass(bytes: Buffer, start: number): number {
-    [passed, from] = [bytes, start];
-    for (let at = 0; at < forms.length; at += 1) {
-      form = forms[at] ?? null;
-      to = form?.layout.pass(bytes, start) ?? -1;
-      if (to === -1) continue;
-      // The next record most probably has the same layout.
-      if (at > 0) forms.unshift(...forms.splice(at, 1));
-      return to;
-    }
-    form = null;
-    return -1;
+  /** The form of a record: an earlier one was laid out like it. */
+  function find(bytes: Buffer, start: number, end: number): Form | null {
+    const at = forms.findIndex(({ layout }) => layout.pass(bytes, start) === end);
+    // The next record most probably has the same layout.
+    if (at > 0) forms.unshift(...forms.splice(at, 1));
+    return at === -1 ? null : (forms[0] ?? null);
   }
 
   return {
-    pass,
-    /** The form of a record. Most have just been matched. */
-    find: (bytes: Buffer, start: number, end: number): Form | null => {
-      if (passed !== bytes || from !== start) pass(bytes, start);
-      return form !== null && to === end ? form : null;
-    },
+    find,
     /** Takes a record that had to be parsed as a sample of later ones. */
     learn: (bytes: Buffer, record: Json): void => {
       if (samplesTaken >= MAX_SAMPLES || forms.length >= MAX_FORMS) return;
       samplesTaken += 1;
       const layout = learnLayout(bytes, record);
-      if (layout === null || pass(bytes, 0) === bytes.length) return;
+      if (layout === null || find(bytes, 0, bytes.length) !== null) return;
       const slots = slotsOf(layout, pointers);
       // A layout holds the positions of the record that it matched last.
       if (slots === null || layout.pass(bytes, 0) !== bytes.length) return;
