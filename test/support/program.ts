@@ -172,10 +172,11 @@ function hostAndPort(address: string): string {
 /** A basket that the demo catalogue can price: 8,500.00 NGN. */
 export const aBasket = { email: 'ada@example.com', items: [{ sku: 'ankara-tote', quantity: 1 }] };
 
+/** On a connection of its own: one that was idle may be closed by the server in the moment in which it is used. */
 export function post(url: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', connection: 'close', ...headers },
     body: JSON.stringify(body),
     redirect: 'manual',
   });
