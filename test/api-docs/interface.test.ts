@@ -327,7 +327,8 @@ const REFUSALS: Record<string, Partial<Record<ProblemType, () => Promise<Respons
       const { orderId } = await shop.checkout();
       for (let payments = 1; payments <= 5; payments += 1) {
         await sql(
-          `UPDATE payments SET status = 'ambiguous', checkout_url = NULL WHERE order_id = $1 AND status = 'open'`,
+          `UPDATE payments SET status = 'ambiguous', reason = 'timeout', checkout_url = NULL
+           WHERE order_id = $1 AND status = 'open'`,
           orderId,
         );
         const answer = await buy({ orderId });
