@@ -4,7 +4,7 @@ import { createCheckoutLimits } from './checkout/rate-limits.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { stopRoutes } from './checkout/stops/routes.ts';
 import type { Config } from './config.ts';
-import type { Program } from './program.ts';
+import { partsForShop, type Program } from './program.ts';
 import { createAdminGuard } from './admin/login/guard.ts';
 import { docsRoutes } from './api-docs/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -124,10 +124,9 @@ const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/web
 
 /** After ours, so that an address that we answer stays ours. */
 function serveOwnRoutes(app: Express, program: Program): void {
-  const { extensions, database, gateway, catalogue, publicOrigin, logger } = program;
-  if (extensions.routes === null) return;
-  const { prefix, create } = extensions.routes;
-  app.use(prefix, create({ database, catalogue, mode: gateway.mode, publicOrigin, logger }));
+  if (program.extensions.routes === null) return;
+  const { prefix, create } = program.extensions.routes;
+  app.use(prefix, create(partsForShop(program)));
 }
 
 /** Headers of every answer. Pages load styles, scripts and pictures from here and from nowhere else. */

@@ -7,6 +7,7 @@ import type { Catalogue, CreateCatalogue } from './orders/catalogue.ts';
 import type { Database } from './platform/database/database.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Mode } from './platform/mode.ts';
+import type { Usage } from './platform/usage.ts';
 
 /**
  * Addresses of the shop's own. Nothing has read a body before them: `req.body` is undefined until a route takes
@@ -18,10 +19,24 @@ import type { Mode } from './platform/mode.ts';
 export type ShopRoutes = {
   /** Where they are mounted, after ours: an address that we answer stays ours. */
   prefix: `/${string}`;
-  create: (parts: ShopRoutesParts) => Router;
+  create: (parts: ShopParts) => Router;
 };
 
-export type ShopRoutesParts = {
+/**
+ * A command of the shop's own. `npm run NAME` runs it once `scripts` of package.json has the line of any command of
+ * ours with its name in place of ours. It has no options, and a name of ours stays ours.
+ */
+export type ShopCommand = Pick<Usage, 'does' | 'forms' | 'example'> & {
+  /**
+   * @param args what was typed after the name
+   * @returns what is printed on standard output
+   * @throws {UsageError} to print how it is called, and end with 64; anything else ends it with 1
+   */
+  run: (parts: ShopParts, args: readonly string[]) => Promise<string>;
+};
+
+/** What the shop's own routes and commands are given. */
+export type ShopParts = {
   database: Database;
   catalogue: Catalogue;
   mode: Mode;
@@ -41,6 +56,8 @@ export type Extensions = {
   alertChecks?: readonly AlertCheck[];
   identity: Identity | null;
   routes: ShopRoutes | null;
+  /** By the name that is typed; left out: none. */
+  commands?: Readonly<Record<string, ShopCommand>>;
   /** The folder of `<name>/migration.sql`, applied after ours in the order of their names; may be absent. */
   migrations: URL | null;
 };

@@ -3,7 +3,7 @@ import type { Alarm } from './alerts/alert.ts';
 import type { StartCheckout } from './checkout/checkout.ts';
 import type { ReturnFromCheckout } from './checkout/return-from-checkout.ts';
 import type { Config } from './config.ts';
-import type { Extensions } from './extensions.ts';
+import type { Extensions, ShopParts } from './extensions.ts';
 import type { Redeliver, SendUnsent } from './fulfilment/redeliver.sql.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { CancelOrder } from './orders/cancel.ts';
@@ -59,3 +59,8 @@ export type Program = {
   wakeUp: WakeUp;
   close(): Promise<void>;
 };
+
+/** What the shop's own routes and commands are given of it. */
+export function partsForShop({ database, catalogue, gateway, publicOrigin, logger }: Program): ShopParts {
+  return { database, catalogue, mode: gateway.mode, publicOrigin, logger };
+}

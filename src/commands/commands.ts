@@ -1,4 +1,6 @@
-import type { Program } from '../program.ts';
+import { EXTENSIONS } from '../custom/index.ts';
+import type { ShopCommand } from '../extensions.ts';
+import { partsForShop, type Program } from '../program.ts';
 import type { Usage } from '../platform/usage.ts';
 import { activity, dispute, explainCommand } from './explain.ts';
 import { AFTER_RESTORE } from './after-restore.ts';
@@ -20,8 +22,9 @@ type Command = Omit<Usage, 'options'> & {
 
 const DONE = '0 done, 1 not done';
 
-/** Every command, by the name that is typed. */
+/** Every command, by the name that is typed: the shop's own, and ours. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
+  ...Object.fromEntries(Object.entries(EXTENSIONS.commands ?? {}).map(([name, own]) => [name, ofShop(own)])),
   reconcile: {
     run: reconcileCommand,
     does: "Compares our orders with the payment service's records.",
@@ -171,6 +174,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 export function usageOf({ options, ...command }: Command): Usage {
   const meanings = options.map((name) => [`--${name}`, OPTIONS[name].meaning] as const);
   return { ...command, options: Object.fromEntries(meanings) };
+}
+
+function ofShop({ run, ...usage }: ShopCommand): Command {
+  return {
+    ...usage,
+    run: async (program, { positionals }) => ({
+      text: await run(partsForShop(program), positionals),
+      exitCode: 0,
+    }),
+    options: [],
+    exits: DONE,
+  };
 }
 
 function listRow(

@@ -1,6 +1,7 @@
 import type { Extensions } from '../extensions.ts';
 import { alertChecks, onAlert } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
+import { commands } from './commands.ts';
 import { onEvent } from './events.ts';
 import { receiver } from './fulfilment.ts';
 import { identity } from './identity.ts';
@@ -19,5 +20,6 @@ export const EXTENSIONS: Extensions = {
   alertChecks,
   identity,
   routes,
+  commands,
   migrations: new URL('./migrations/', import.meta.url),
 };

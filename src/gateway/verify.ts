@@ -32,7 +32,7 @@ const MAX_BYTES = 256 * 1024;
 // What a person who waits for a page waits for the service, in milliseconds: a shopper who comes back, or an
 // operator who asks. The time of the database comes on top.
 
-/** For the turn of the call; of a checkout, too, whose call itself may take longer. */
+/** The longest wait for a free slot among the calls; opening a checkout waits as long for its slot. */
 export const PERSON_TURN_MS = 2_000;
 /** For the call itself. */
 export const PERSON_CALL_MS = 4_000;

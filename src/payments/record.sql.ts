@@ -107,7 +107,7 @@ const STRAY = `
   RETURNING reference, class, amount || ' ' || currency AS money`;
 
 // An error of unit of another order, with no exact payment of the currency since, and none that a person
-// has answered since by releasing the currency.
+// has answered since by resuming the currency.
 const EARLIER_UNIT_ERROR = `
   SELECT FROM verifications v JOIN payments p ON p.reference = v.reference
   WHERE v.mode = s.mode AND v.outcome = 'unit_error' AND p.currency = s.expected_currency

@@ -28,7 +28,15 @@ export function faultsOf(page: Page): string[] {
   ].map((fault) => `${page.path}: ${fault}`);
 }
 
-function unknownCommands({ text }: Page): string[] {
+/** The commands that a reader adds to package.json while following the page. */
+const addedIn = ({ blocks }: Page): string[] =>
+  blocks
+    .filter(({ info }) => info.includes('file=package.json'))
+    .flatMap(({ code }) => [...code.matchAll(/^\+ *"([\w:-]+)": "node /gm)].map(([, name = '']) => name));
+
+function unknownCommands(page: Page): string[] {
+  const { text } = page;
+  const added = addedIn(page);
   const run = [...text.matchAll(/\bnpm run (?:--?[a-z]+ )*([a-z][\w:-]*)/g)].map(([, name = '']) => name);
   const short = [...text.matchAll(/\bnpm (?!run\b)([a-z][\w:-]*)(?=[`\s)|;&]|$)/gm)]
     .map(([, name = '']) => name)
@@ -37,7 +45,9 @@ function unknownCommands({ text }: Page): string[] {
       (name) => text.includes(`\`npm ${name}`) || new RegExp(`^.*npm ${name}\\b.*$`, 'm').test(codeOf(text)),
     );
   return [
-    ...run.filter((name) => !Object.hasOwn(scripts, name)).map((name) => `there is no "npm run ${name}"`),
+    ...run
+      .filter((name) => !Object.hasOwn(scripts, name) && !added.includes(name))
+      .map((name) => `there is no "npm run ${name}"`),
     ...short
       .filter((name) => !OF_NPM.has(name) && !Object.hasOwn(scripts, name))
       .map((name) => `there is no "npm ${name}"`),
