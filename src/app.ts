@@ -1,6 +1,6 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
-import { createCheckoutLimits } from './checkout/rate-limits.ts';
+import { createCheckoutLimits } from './checkout/checkout-limits.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { stopRoutes } from './checkout/stops/routes.ts';
 import type { Config } from './config.ts';

@@ -19,7 +19,7 @@ import {
   type OpenedCheckout,
 } from './checkout-bodies.ts';
 import { refuseForeignOrigins } from './check-origin.ts';
-import type { CheckoutLimits } from './rate-limits.ts';
+import type { CheckoutLimits } from './checkout-limits.ts';
 import type { ReturnFromCheckout } from './return-from-checkout.ts';
 import type { CheckoutResult, StartCheckout } from './checkout.ts';
 

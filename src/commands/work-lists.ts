@@ -11,7 +11,7 @@ import {
   deliveryEntries,
   findingEntries,
   suspenseEntries,
-} from './entries.ts';
+} from './list-rows.ts';
 import { heldUnder } from '../cases/findings.sql.ts';
 import { noteSurplusRefund, resolveSuspense } from '../cases/suspense.sql.ts';
 import { addNote, assignItem, FINDINGS, SUSPENSE, type WorkList } from '../cases/work-lists.sql.ts';

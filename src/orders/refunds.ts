@@ -38,7 +38,7 @@ export const refundView = z.strictObject({
  * @throws {Problem} 422 for what is no refund or above what is left, 409 for an order that is not paid, and
  * for a number that stands for another refund
  */
-export async function noteRefund(
+export async function noteRefundOfShop(
   database: Database,
   mode: Mode,
   order: Order,

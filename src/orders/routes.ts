@@ -13,7 +13,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Secret } from '../platform/secret.ts';
 import type { CancelOrder } from './cancel.ts';
-import { noteRefund } from './refunds.ts';
+import { noteRefundOfShop } from './refunds.ts';
 import { listedReturnUrl, type ReturnUrls } from './return-url.ts';
 import { cancelInput, readOrderInput, readOrderQuestion } from './order-input.ts';
 import { findPlaced, insertOrder, isOrder, listOrders, MAX_PAY_BY_DAYS } from './shop-orders.sql.ts';
@@ -121,7 +121,7 @@ function shopApiRoutes(parts: ShopApiParts): Router {
   router.post('/orders/:orderId/refunds', opened, async (req: express.Request, res: express.Response) => {
     const body = jsonOf(req);
     const order = await known(parts, String(req.params.orderId));
-    const { isNew, view } = await noteRefund(database, mode, order, body);
+    const { isNew, view } = await noteRefundOfShop(database, mode, order, body);
     res.status(isNew ? 201 : 200).json(view);
   });
   return router;

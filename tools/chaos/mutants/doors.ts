@@ -383,7 +383,7 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'an e-mail address has no limit for the day',
-    file: 'src/checkout/rate-limits.ts',
+    file: 'src/checkout/checkout-limits.ts',
     find: 'await count(byEmailDaily, key);',
     replace: '',
     breaks: 'a stranger has the service write to somebody all day',
