@@ -8,6 +8,7 @@ export const DEFAULT_FILES: Readonly<Record<string, string>> = {
   'src/custom/index.ts': `import type { Extensions } from '../extensions.ts';
 import { alertChecks, onAlert } from './alerts.ts';
 import { catalogue } from './catalogue.ts';
+import { commands } from './commands.ts';
 import { receiver } from './fulfilment.ts';
 import { identity } from './identity.ts';
 import { routes } from './routes.ts';
@@ -19,6 +20,7 @@ export const EXTENSIONS: Extensions = {
   alertChecks,
   identity,
   routes,
+  commands,
   migrations: new URL('./migrations/', import.meta.url),
 };
 `,
@@ -36,6 +38,10 @@ export const receiver: Receiver | null = null;
 
 export const onAlert: AlertHook | null = null;
 export const alertChecks: readonly AlertCheck[] = [];
+`,
+  'src/custom/commands.ts': `import type { ShopCommand } from '../extensions.ts';
+
+export const commands: Readonly<Record<string, ShopCommand>> = {};
 `,
   'src/custom/routes.ts': `import type { ShopRoutes } from '../extensions.ts';
 
