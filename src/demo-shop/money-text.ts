@@ -48,7 +48,7 @@ export function extraText(
     }),
     ...held.map(({ money, surplusRefund }) => {
       const of = written(money, locale);
-      return surplusRefund === null ? came.afterPaying(of) : came.surplusRefunded(of, surplusRefund);
+      return surplusRefund === null ? came.chargedAgain(of) : came.surplusRefunded(of, surplusRefund);
     }),
   ];
   if (truths.length === 0) return null;

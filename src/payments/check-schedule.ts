@@ -19,13 +19,16 @@
 //   the service could not be asked  postponeCheck,               pauseAfterFailureSec or what the service
 //                                   checks.sql.ts                asked for, however old the payment is
 //   a person gave it to its order   adopt.sql.ts                 now
+//
+// Beside it verify is asked at a deadline and by a cancel (end-order.ts), by reconciliation
+// (verify-payments.ts), and before an acceptance (accept.ts).
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Ages in seconds at which a payment that has not paid (open, ambiguous, failed, expired, held) is checked
+ * Ages in seconds, since it was created, at which a payment that has not paid (open, ambiguous, failed, expired, held) is checked
  * without any hint: often while a shopper may be waiting, then ever more rarely. Webhooks and returns add
  * checks; this schedule finds a payment when both are lost.
  */

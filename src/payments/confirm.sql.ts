@@ -7,6 +7,8 @@ import type { Decision } from './decide.ts';
 import type { Cause, Payment, PaymentStatus } from './payment.ts';
 import { RECORD_CONFIRMATION } from './record.sql.ts';
 
+// What confirming reads before it asks, and how its decisions reach the statement of record.sql.ts.
+
 /** A payment `p` and its order `o` as {@link Payment}. */
 export const PAYMENT_COLUMNS = `
   p.reference, p.order_id AS "orderId", p.mode, p.amount, p.currency, p.status, o.status AS "orderStatus",

@@ -162,7 +162,7 @@ export const EN = {
     surplusSent: (came: string, surplus: string, number: string) =>
       `We received ${came} and refunded the ${surplus} too much, number ${number}. ` +
       'As soon as the payment service confirms that, your order is paid.',
-    afterPaying: (surplus: string) =>
+    chargedAgain: (surplus: string) =>
       `You paid ${surplus} more than this order costs. We will refund what you do not owe.`,
     afterCancelling: (came: string) => `We received ${came} after this order was cancelled. ${LOOKING}`,
     afterDeadline: (came: string) => `We received ${came} after the time to pay was over. ${LOOKING}`,

@@ -175,7 +175,7 @@ export const FR: Words = {
     surplusSent: (came, surplus, number) =>
       `Nous avons reçu ${came} et remboursé les ${surplus} en trop, numéro ${number}. ` +
       'Dès que le service de paiement le confirme, votre commande est payée.',
-    afterPaying: (surplus) =>
+    chargedAgain: (surplus) =>
       `Vous avez payé ${surplus} de plus que le prix. Nous rembourserons ce que vous ne devez pas.`,
     afterCancelling: (came) => `Nous avons reçu ${came} après l’annulation de cette commande. ${LOOKING}`,
     afterDeadline: (came) => `Nous avons reçu ${came} après le délai de paiement. ${LOOKING}`,
