@@ -1200,14 +1200,14 @@ CREATE OR REPLACE FUNCTION erase_person(address text, erased_by text, why text, 
  LANGUAGE plpgsql
 AS $function$
 DECLARE
-  open_order text;
+  open_order record;
 BEGIN
   IF coalesce(btrim(erased_by), '') IN ('', 'reconciliation', 'confirmation') OR coalesce(btrim(why), '') = '' THEN
     RAISE EXCEPTION 'an address is erased by a person, with a reason';
   END IF;
-  SELECT id INTO open_order FROM open_orders_of(address) LIMIT 1;
-  IF open_order IS NOT NULL AND NOT even_open THEN
-    RAISE EXCEPTION 'order % is still open: its payment or its money in suspense has to end first', open_order;
+  SELECT o.id, o.why INTO open_order FROM open_orders_of(address) o LIMIT 1;
+  IF open_order.id IS NOT NULL AND NOT even_open THEN
+    RAISE EXCEPTION 'order % is still open: %', open_order.id, open_order.why;
   END IF;
   RETURN QUERY WITH gone AS (
     UPDATE orders SET email = 'erased', email_salt = NULL, shopper_details = '{}'
@@ -1333,21 +1333,18 @@ CREATE OR REPLACE FUNCTION open_orders_of(address text)
  LANGUAGE sql
  STABLE
 AS $function$
-  SELECT o.id, concat_ws(', ',
+  SELECT o.id, open.why FROM orders o CROSS JOIN LATERAL (SELECT concat_ws(', ',
     CASE WHEN EXISTS (SELECT FROM payments p WHERE p.order_id = o.id
       AND p.status IN ('created', 'sending', 'open', 'ambiguous')) THEN 'a payment is on its way' END,
     CASE WHEN EXISTS (SELECT FROM payments p WHERE p.order_id = o.id
       AND p.status = 'held' AND p.decided_at IS NULL) THEN 'a payment is held and not decided about' END,
+    CASE WHEN EXISTS (SELECT FROM releases r WHERE r.order_id = o.id
+      AND r.delivery IN ('waiting', 'dead')) THEN 'what was paid for is not delivered' END,
     CASE WHEN EXISTS (SELECT FROM suspense_items s WHERE s.order_id = o.id
       AND s.closed_at IS NULL) THEN 'money is in suspense' END,
     CASE WHEN EXISTS (SELECT FROM findings f WHERE f.order_id = o.id
-      AND f.closed_at IS NULL) THEN 'a finding is open' END) AS why
-  FROM orders o WHERE lower(o.email) = lower(address) AND o.email <> 'erased' AND (
-    EXISTS (SELECT FROM payments p WHERE p.order_id = o.id AND (
-      p.status IN ('created', 'sending', 'open', 'ambiguous') OR p.status = 'held' AND p.decided_at IS NULL))
-    OR EXISTS (SELECT FROM suspense_items s WHERE s.order_id = o.id AND s.closed_at IS NULL)
-    OR EXISTS (SELECT FROM findings f WHERE f.order_id = o.id AND f.closed_at IS NULL))
-  ORDER BY o.id
+      AND f.closed_at IS NULL) THEN 'a finding is open' END) AS why) open
+  WHERE lower(o.email) = lower(address) AND o.email <> 'erased' AND open.why <> '' ORDER BY o.id
 $function$;
 
 CREATE OR REPLACE FUNCTION order_follows_payments()

@@ -27,7 +27,7 @@ export const OPTIONS = {
   refund: text('the number of the refund at the payment service'),
   order: text('order id or your own number of it'),
   'with-customer': flag('with the whole e-mail address'),
-  'even-open': flag('also when money of an order is still open'),
+  'even-open': flag('also when an order is still open'),
   month: text('a month like 2026-01'),
   mode: text('test or live'),
   status: text('only rows with this status'),

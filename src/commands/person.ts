@@ -14,7 +14,10 @@ import { deleteWebhooksOf } from '../webhooks/prune-webhooks.sql.ts';
 import { UsageError, type Arguments, type Told } from './arguments.ts';
 import { countAllOld, prune } from '../retention.ts';
 
-/** What a person asks about an address: all that is kept, or that it be erased. */
+/**
+ * What a person asks about an address: all that is kept, or that it be erased. It is not erased while an order
+ * of it is open (its payment, its delivery, its money in suspense or a finding), unless the person says so.
+ */
 export async function person(program: Program, { positionals, values }: Arguments): Promise<Told> {
   const [verb, email = '', ...more] = positionals.map((text) => text.trim());
   const [by, note] = [values.by?.trim() ?? '', values.note?.trim() ?? ''];
@@ -49,7 +52,8 @@ async function erase({ database }: Program, erasure: Parameters<typeof eraseAddr
         'Nothing was erased:',
         ...open.map(lineOf),
         'End that first, or say --even-open. Then: an order that is not paid cannot be paid by a new checkout,',
-        'nobody can be written to about held money, and the evidence of an open finding keeps its bodies.',
+        'what waits for delivery is delivered without what its shopper entered, nobody can be written to about',
+        'held money, and the evidence of an open finding keeps its bodies.',
       ].join('\n'),
       exitCode: 1,
     };

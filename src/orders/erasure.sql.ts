@@ -4,7 +4,7 @@ import type { OrderId } from '../platform/ids.ts';
 /** An order whose shopper is still needed, and for what. */
 export type OpenOrder = { id: OrderId; why: string };
 
-/** Orders of the address that are not at their end. */
+/** Orders of the address that are not at their end: of what was paid for, that is its delivery. */
 export function openOrdersOf(db: Queryable, email: string): Promise<OpenOrder[]> {
   return db.query('SELECT id, why FROM open_orders_of($1)', [email]);
 }

@@ -109,6 +109,28 @@ describe('an erased person', () => {
     expect(await tablesWith(email)).toEqual([]);
   });
 
+  test.each(['waiting', 'dead'])(
+    'is not erased while what was paid for is not delivered, its release being %s',
+    async (delivery) => {
+      const email = `canary.${delivery}@example.com`;
+      const { orderId } = await order(email, 'pay');
+      const become = (state: string) =>
+        sql('UPDATE releases SET delivery = $2 WHERE order_id = $1', orderId, state);
+      await become(delivery);
+      expect(await erase(email)).toMatchObject({
+        text: expect.stringContaining(
+          `Nothing was erased:\n order ${orderId}: what was paid for is not delivered\n`,
+        ),
+        exitCode: 1,
+      });
+      const bySql = () => sql('SELECT erase_email($1, $2, $3)', email, 'Ngozi', 'asked by letter');
+      await expect(bySql()).rejects.toThrow(`order ${orderId} is still open: what was paid for`);
+      expect(await tablesWith(email)).toContain('orders');
+      await become('delivered');
+      expect((await erase(email)).text).toContain('Erased from 1 order(s)');
+    },
+  );
+
   test('waits for its orders before it touches anything of theirs, as everybody does', async () => {
     const email = 'canary.five@example.com';
     const { orderId, reference } = await order(email, 'pay');
