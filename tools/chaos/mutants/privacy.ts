@@ -31,6 +31,14 @@ export const PRIVACY_MUTANTS: readonly Mutant[] = [
     tests: BY_PERSON,
   },
   {
+    bug: 'goods that were given up count as delivered',
+    file: 'prisma/migrations/20261130100000_erasure_waits_for_delivery/migration.sql',
+    find: "r.delivery IN ('waiting', 'dead')",
+    replace: "r.delivery = 'waiting'",
+    breaks: 'the delivery address is erased, and what was paid for cannot be sent again',
+    tests: BY_PERSON,
+  },
+  {
     bug: 'retention prunes what held money needs',
     file: 'src/payments/prune-answers.sql.ts',
     find: "o.status IN ('pending', 'review'))`",
