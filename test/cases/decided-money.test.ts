@@ -681,6 +681,83 @@ describe('a decision closes the findings about its money, and no others', () => 
     expect(seen[1]).toEqual(seen[0]);
   });
 
+  describe('what only the list had shown beside money that paid nothing goes with it, once verify shows none', () => {
+    /** Of 30.00 that verify shows and 20.00 that only the list does, both decided about. */
+    async function decided(): Promise<string> {
+      const { reference } = await desk.put({}, null);
+      charge(reference, 'a', '30');
+      charge(reference, 'b', '20');
+      await look(reference, paid('30'));
+      for (let again = 0; again < 2; again += 1) {
+        await classes();
+        await decide();
+      }
+      await look(reference, { status: 'FAILED' });
+      return reference;
+    }
+
+    test('and is held with it when it comes again', async () => {
+      await look(await decided(), paid('30'));
+      expect(await classes()).toEqual(['duplicate_payment']);
+      expect(await items()).toMatchObject([{ amount: 5_000n, currency: 'NGN' }]);
+    });
+
+    test('and hides no other charges of the list', async () => {
+      const reference = await decided();
+      desk.service.history.splice(0);
+      charge(reference, 'c', '12');
+      charge(reference, 'd', '8');
+      expect(await classes()).toEqual(['duplicate_payment']);
+    });
+  });
+
+  test('a decision about the next charge does not count what verify has shown as gone', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('1'));
+    await decide();
+    for (const status of ['FAILED', 'MUDDLED']) await look(reference, { status });
+    charge(reference, 'a', '12');
+    charge(reference, 'b', '8');
+    await classes();
+    await decide();
+    charge(reference, 'c', '10');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toMatchObject([{ amount: 1_000n, currency: 'NGN' }]);
+    await look(reference, { status: 'FAILED' });
+    await decide();
+    expect(await classes()).toEqual(['duplicate_payment']);
+  });
+
+  test('a decision about a surplus does not count a second charge that verify had not shown', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, { id: 'a' });
+    charge(reference, 'b', '25');
+    await classes();
+    await decide();
+    for (const amount of ['25', '30']) await look(reference, paid(amount));
+    desk.service.history.pop();
+    charge(reference, 'b', '10');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'charged_again', amount: 500n, currency: 'NGN' }]);
+    await decide();
+    expect(await classes()).toEqual(['duplicate_payment']);
+  });
+
+  test('what only the list had shown stays decided about, though verify showed another currency then', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('20'));
+    await decide();
+    await look(reference, paid('40', 'XOF'));
+    charge(reference, 'a', '20');
+    charge(reference, 'b', '10');
+    await classes();
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 1_000n, currency: 'NGN' }]);
+    await decide();
+    await look(reference, paid('20'));
+    charge(reference, 'c', '5');
+    expect(await classes()).toEqual(['duplicate_payment']);
+    expect(await items()).toEqual([{ class: 'duplicate_payment', amount: 500n, currency: 'NGN' }]);
+  });
+
   test('records that nobody can count stay for a person', async () => {
     const { reference } = await desk.put({}, null);
     for (const amount of ['20', '21']) charge(reference, 'a', amount);
