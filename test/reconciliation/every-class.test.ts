@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { fillBooks } from '../support/formula-books.ts';
 import { createWriter, paidOf, RECORD } from '../support/formula.ts';
+import { closeFinding } from '../../src/cases/findings.sql.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { ReconciliationClass } from '../../src/cases/classes.ts';
 import type { ReconciliationReport } from '../../src/reconciliation/report/report.ts';
@@ -212,6 +213,16 @@ const styles: [string, object, Service][] = [
   ],
 ];
 
+/** How many open findings a run has stored, by class. */
+async function storedBy({ runId }: ReconciliationReport, isRaised: boolean): Promise<object> {
+  const rows = await desk.database.query<{ class: string; count: number }>(
+    `SELECT class, count(*)::int FROM findings
+     WHERE last_run_id = $1 AND closed_at IS NULL AND (raised_at IS NOT NULL) = $2 GROUP BY class`,
+    [runId, isRaised],
+  );
+  return Object.fromEntries(rows.map(({ class: name, count }) => [name, count]));
+}
+
 /** What two runs over the same books must agree on. */
 const lasting = ({
   complete,
@@ -265,5 +276,27 @@ describe('every class among many rows that agree, and the money adds up', () => 
     // The filler; the first payments of twice paid orders; late, repaired and twice listed ones.
     expect(first?.matched).toBe(paidOf(FILLER) + 4 * EACH);
     expect(first?.identity.filter(({ difference }) => Number(difference) !== 0)).toEqual([]);
+  });
+
+  test('and what a run reports by class is what it has stored as open, beside what a person has closed', async () => {
+    const closed = await desk.database.query<{ id: bigint }>(
+      `SELECT min(id) AS id FROM findings WHERE class IN ('absent_from_history', 'unknown_status') GROUP BY class`,
+    );
+    for (const { id } of closed)
+      expect(await closeFinding(desk.database, 'test', { id, by: 'ada', note: 'Known.', seen: null })).toBe(
+        true,
+      );
+    // One kind of contradiction is younger than an hour again.
+    await desk.database.query(
+      `UPDATE findings SET raised_at = NULL, first_seen_at = now() WHERE class = 'paid_unconfirmed'`,
+    );
+    const report = await desk.reconcile({ dryRun: false });
+    expect(report.findings).toMatchObject({ absent_from_history: EACH - 1, unknown_status: EACH - 1 });
+    expect(report.findings).toEqual(await storedBy(report, true));
+    expect([report.graced, Object.keys(report.graced)]).toEqual([
+      await storedBy(report, false),
+      ['paid_unconfirmed'],
+    ]);
+    expect(report.items).toHaveLength(Object.values(report.findings).reduce((sum, count) => sum + count, 0));
   });
 });

@@ -428,6 +428,14 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: BY_OPEN_MONEY,
   },
   {
+    bug: 'a report counts what a person has closed',
+    file: 'src/reconciliation/raise.sql.ts',
+    find: 'AND ${IS_OPEN}\n     GROUP BY',
+    replace: '\n     GROUP BY',
+    breaks: 'its counts are not those of the findings that wait',
+    tests: ['test/reconciliation/every-class.test.ts'],
+  },
+  {
     bug: 'a finding that a person closed hides money that came since',
     file: 'src/reconciliation/raise.sql.ts',
     find: 'const IS_OPEN = `(${IS_HELD}\n  OR ',
