@@ -51,10 +51,10 @@ export function spoil(source: string, { bug, file, find, replace }: Mutant): str
   return source.replace(find, () => replace);
 }
 
-/** Changes with everything that a result depends on: sources, schema and tests. */
+/** Changes with everything that a result depends on: sources, schema, tests, and pages whose code they play. */
 export function digestOf(root: string): string {
   const hash = createHash('sha256');
-  for (const folder of ['src', 'local', 'tools', 'prisma', 'test']) {
+  for (const folder of ['src', 'local', 'tools', 'prisma', 'test', 'docs']) {
     const files = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
     const paths = files.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     for (const path of paths.filter((name) => !name.includes('/tools/chaos/')).sort())

@@ -9,6 +9,14 @@ const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotenc
 /** What comes in: webhooks, checkouts, returns, pages. */
 export const DOOR_MUTANTS: readonly Mutant[] = [
   {
+    bug: 'an order whose card was declined gives its voucher back',
+    file: 'docs/make-it-your-shop.md',
+    find: "(o.expired_at IS NOT NULL OR o.status = 'cancelled' AND o.pay_by <= now())",
+    replace: "(o.status IN ('failed', 'expired', 'cancelled'))",
+    breaks: 'two orders are paid at the price of one voucher, in every shop that followed the guide',
+    tests: ['test/docs/voucher.test.ts'],
+  },
+  {
     bug: 'the service is waited for by our own clock',
     file: 'src/gateway/traffic/backoff.ts',
     find: 'return Number.isNaN(sentMs) ? clock.now().getTime() : sentMs;',
