@@ -48,10 +48,7 @@ export async function lockPayableOrder(
     `SELECT reference, checkout_url AS "checkoutUrl",
        CASE WHEN status = 'ambiguous' AND checkout_url IS NULL AND reason IS NULL THEN 'sending'
          ELSE status END AS status,
-       extract(epoch FROM now() - CASE WHEN status = 'sending'
-         -- One that could not be sent at once may be sent much later.
-         THEN greatest(created_at, next_check_at - interval '${SENDING_IS_LOST_AFTER_SEC} s')
-         ELSE created_at END)::float8 AS "ageSec"
+       extract(epoch FROM now() - created_at)::float8 AS "ageSec"
      FROM payments WHERE order_id = $1 ORDER BY created_at DESC`,
     [orderId],
   );
@@ -85,10 +82,14 @@ export async function chooseReturnUrl(tx: Queryable, orderId: OrderId, returnUrl
   ]);
 }
 
-/** Marks a payment that was certainly never sent as being sent now. */
+/**
+ * Marks a payment that was certainly never sent as being sent now, and as begun now: whether it is on its way,
+ * how long its page is resumed, and when it is checked go by its age.
+ */
 export async function sendUnsent(tx: Queryable, reference: Reference): Promise<void> {
   await tx.query(
-    `UPDATE payments SET status = 'sending', next_check_at = now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
+    `UPDATE payments SET status = 'sending', created_at = now(),
+       next_check_at = now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
      WHERE reference = $1 AND status = 'created'`,
     [reference],
   );

@@ -108,16 +108,52 @@ describe('no shopper gets the page of a payment whose order ended while it was o
   });
 });
 
-test('a hint that comes before initialize has ended makes no second click open a second page', async () => {
-  let click: Promise<Response> | undefined;
-  const calls = serve('PENDING', async (call) => {
-    if (call > 1) return;
-    const { orderId, reference } = await newest();
-    await comeBack(reference);
-    click = post(`${shop.origin}/checkout`, { orderId });
-    await Promise.race([click, new Promise((resolve) => setTimeout(resolve, 100))]);
+describe('before initialize has ended', () => {
+  /** It could not be sent when its order was placed, five minutes ago. */
+  async function unsent(): Promise<{ orderId: string; reference: string }> {
+    serve('PENDING', nothing);
+    const { orderId, reference } = await shop.checkout();
+    await sql(
+      `UPDATE payments SET status = 'created', checkout_url = NULL, created_at = now() - interval '5 min'
+       WHERE reference = $1`,
+      reference,
+    );
+    return { orderId, reference };
+  }
+
+  test.each<[string, () => Promise<{ orderId?: string }>]>([
+    ['a payment', () => Promise.resolve({})],
+    ['a payment that is sent long after it was written', unsent],
+  ])('a hint at %s makes no second click open a second page', async (_what, begin) => {
+    const { orderId: begun } = await begin();
+    let click: Promise<Response> | undefined;
+    const calls = serve('PENDING', async (call) => {
+      if (call > 1) return;
+      const [payment] = await sql<{ orderId: string; reference: string }>(
+        `SELECT order_id AS "orderId", reference FROM payments WHERE status = 'sending'`,
+      );
+      await comeBack(payment?.reference ?? '');
+      click = post(`${shop.origin}/checkout`, { orderId: payment?.orderId });
+      await Promise.race([click, new Promise((resolve) => setTimeout(resolve, 100))]);
+    });
+    const body = begun === undefined ? aBasket : { orderId: begun };
+    const first = (await (await post(`${shop.origin}/checkout`, body)).json()) as CheckoutAnswer;
+    expect(await (await click)?.json()).toEqual(first);
+    expect(calls()).toBe(1);
   });
-  const first = (await (await post(`${shop.origin}/checkout`, aBasket)).json()) as CheckoutAnswer;
-  expect(await (await click)?.json()).toEqual(first);
-  expect(calls()).toBe(1);
+
+  test('and the service does not know a payment that is sent late, its order is not cancelled', async () => {
+    const { orderId } = await unsent();
+    let cancelled: Response | undefined;
+    service.answer = (req, res) => {
+      if (req.method === 'GET') json({}, 404)(req, res);
+      else
+        void cancel(orderId).then((answer) => {
+          cancelled = answer;
+          opens(req, res);
+        });
+    };
+    expect((await post(`${shop.origin}/checkout`, { orderId })).status).toBe(201);
+    expect([cancelled?.status, await statusOf(orderId)]).toEqual([503, 'pending']);
+  });
 });

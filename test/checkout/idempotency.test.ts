@@ -184,15 +184,16 @@ describe('a service that takes its time', () => {
     expect(one.reference).not.toBe(reference);
   });
 
-  test('a payment that is sent long after it was written is waited for, too', async () => {
+  test('a payment that is sent long after it was written is waited for, too, and its page resumed', async () => {
     const { orderId, reference } = await slow.checkout();
     await slow.program.database.query(
-      `UPDATE payments SET status = 'created', checkout_url = NULL, created_at = now() - interval '5 min' WHERE reference = $1`,
+      `UPDATE payments SET status = 'created', checkout_url = NULL, created_at = now() - interval '2 h' WHERE reference = $1`,
       [reference],
     );
     await slow.hand('reset');
     const [one, two] = await Promise.all([slow.checkout({ orderId }), slow.checkout({ orderId })]);
     expect([one.reference, two.reference]).toEqual([reference, reference]);
+    expect(await slow.checkout({ orderId })).toEqual(one);
   });
 });
 

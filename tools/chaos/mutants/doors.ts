@@ -9,6 +9,14 @@ const BY_CHECKOUT = ['test/checkout/checkout.test.ts', 'test/checkout/idempotenc
 /** What comes in: webhooks, checkouts, returns, pages. */
 export const DOOR_MUTANTS: readonly Mutant[] = [
   {
+    bug: 'a payment that is sent late counts from when it was written',
+    file: 'src/checkout/further-payment.sql.ts',
+    find: "status = 'sending', created_at = now(),",
+    replace: "status = 'sending',",
+    breaks: 'a second click opens a second page, and a shopper may pay twice',
+    tests: ['test/checkout/ended-meanwhile.test.ts', 'test/checkout/idempotency.test.ts'],
+  },
+  {
     bug: 'an order whose card was declined gives its voucher back',
     file: 'docs/make-it-your-shop.md',
     find: "(o.expired_at IS NOT NULL OR o.status = 'cancelled' AND o.pay_by <= now())",
