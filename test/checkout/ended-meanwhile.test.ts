@@ -60,6 +60,18 @@ function serve(status: string, meanwhile: (call: number) => Promise<unknown>, an
 }
 const nothing = (): Promise<void> => Promise.resolve();
 
+/** A payment that could not be sent when it was written, five minutes ago. @returns its order */
+async function unsent(body: object = aBasket): Promise<string> {
+  serve('PENDING', nothing);
+  const { orderId, reference } = await shop.checkout(body);
+  await sql(
+    `UPDATE payments SET status = 'created', checkout_url = NULL, created_at = now() - interval '5 min'
+     WHERE reference = $1`,
+    reference,
+  );
+  return orderId;
+}
+
 describe('no shopper gets the page of a payment whose order ended while it was opened', () => {
   test('cancelled', async () => {
     serve('PENDING', async () => cancel((await newest()).orderId));
@@ -93,11 +105,20 @@ describe('no shopper gets the page of a payment whose order ended while it was o
     return ((await answer.json()) as { orderId: string }).orderId;
   };
 
-  test('its deadline passed', async () => {
+  test.each([false, true])('its deadline passed (it could not be sent before: %s)', async (isUnsent) => {
     const orderId = await placed();
+    if (isUnsent) await unsent({ orderId });
     serve('PENDING', () => sql(past, orderId));
     const answer = await post(`${shop.origin}/checkout`, { orderId });
     expect([answer.status, await answer.json()]).toMatchObject([409, { type: '/problems/order-expired' }]);
+  });
+
+  test('its deadline passed before it could be sent: it is not sent', async () => {
+    const orderId = await unsent({ orderId: await placed() });
+    await sql(past, orderId);
+    const calls = serve('PENDING', nothing);
+    expect((await post(`${shop.origin}/checkout`, { orderId })).status).toBe(409);
+    expect(calls()).toBe(0);
   });
 
   test('its deadline passed while the first attempt ended in doubt: there is no second one', async () => {
@@ -109,23 +130,11 @@ describe('no shopper gets the page of a payment whose order ended while it was o
 });
 
 describe('before initialize has ended', () => {
-  /** It could not be sent when its order was placed, five minutes ago. */
-  async function unsent(): Promise<{ orderId: string; reference: string }> {
-    serve('PENDING', nothing);
-    const { orderId, reference } = await shop.checkout();
-    await sql(
-      `UPDATE payments SET status = 'created', checkout_url = NULL, created_at = now() - interval '5 min'
-       WHERE reference = $1`,
-      reference,
-    );
-    return { orderId, reference };
-  }
-
-  test.each<[string, () => Promise<{ orderId?: string }>]>([
-    ['a payment', () => Promise.resolve({})],
-    ['a payment that is sent long after it was written', unsent],
-  ])('a hint at %s makes no second click open a second page', async (_what, begin) => {
-    const { orderId: begun } = await begin();
+  test.each([
+    ['a payment', false],
+    ['a payment that is sent long after it was written', true],
+  ])('a hint at %s makes no second click open a second page', async (_what, isUnsent) => {
+    const body = isUnsent ? { orderId: await unsent() } : aBasket;
     let click: Promise<Response> | undefined;
     const calls = serve('PENDING', async (call) => {
       if (call > 1) return;
@@ -136,14 +145,13 @@ describe('before initialize has ended', () => {
       click = post(`${shop.origin}/checkout`, { orderId: payment?.orderId });
       await Promise.race([click, new Promise((resolve) => setTimeout(resolve, 100))]);
     });
-    const body = begun === undefined ? aBasket : { orderId: begun };
     const first = (await (await post(`${shop.origin}/checkout`, body)).json()) as CheckoutAnswer;
     expect(await (await click)?.json()).toEqual(first);
     expect(calls()).toBe(1);
   });
 
   test('and the service does not know a payment that is sent late, its order is not cancelled', async () => {
-    const { orderId } = await unsent();
+    const orderId = await unsent();
     let cancelled: Response | undefined;
     service.answer = (req, res) => {
       if (req.method === 'GET') json({}, 404)(req, res);
