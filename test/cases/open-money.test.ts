@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Ending } from '../../src/cases/resolution.ts';
+import { closeFinding } from '../../src/cases/findings.sql.ts';
 import { openSuspense, resolveSuspense } from '../../src/cases/suspense.sql.ts';
 import { loadPayment } from '../../src/payments/confirm.sql.ts';
 import { formatReport } from '../../src/reconciliation/report/format-report.ts';
@@ -84,5 +85,61 @@ describe('no run agrees while money waits in suspense', () => {
     const since = async (hours: number) => desk.reconcile({ dryRun: true, since: hoursAgo(hours) });
     expect(await since(3)).toMatchObject({ verdict: 'findings', held: 1 });
     expect(await since(1)).toMatchObject({ verdict: 'agreed' });
+  });
+});
+
+describe('a charge that comes after a decision is raised, whatever the sums', () => {
+  const agreed = async () => { expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} }); };
+  const raised = async (name: string) => { expect(await run()).toMatchObject({ verdict: 'findings', findings: { [name]: 1 } }); };
+
+  test.each([
+    ['that a list showed', false],
+    ['though a run had seen it gone before the decision', true],
+  ])('beside the charge that paid, about money %s', async (_what, isGoneBefore) => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    list(reference, { a: '25', b: '25' });
+    await run();
+    if (isGoneBefore) {
+      list(reference, { a: '25' });
+      await run();
+    }
+    await decide();
+    if (!isGoneBefore) await agreed();
+    list(reference, { a: '25', c: '25' });
+    await raised('duplicate_payment');
+    list(reference, { a: '25', d: '20' });
+    await raised('duplicate_payment');
+    await raised('duplicate_payment');
+    const [finding] = await desk.database.query<{ id: bigint }>(
+      'SELECT id FROM findings WHERE closed_at IS NULL',
+    );
+    await closeFinding(desk.database, 'test', {
+      id: finding?.id ?? 0n,
+      by: 'ada',
+      note: 'Given back.',
+      seen: null,
+    });
+    await agreed();
+  });
+
+  test('under a reference that is not ours', async () => {
+    await desk.put({ isConfirmed: true }, { id: 'other' });
+    list('foreign', { a: '25' });
+    await run();
+    await decide();
+    await agreed();
+    list('foreign', { b: '25' });
+    await raised('unknown_reference');
+  });
+
+  test('not where verify showed it first, and a person decided about that', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    list(reference, { a: '25', b: '25' });
+    await run();
+    await decide();
+    await look(reference, paid('75'));
+    await decide();
+    list(reference, { a: '25', c: '25' });
+    await agreed();
   });
 });

@@ -364,13 +364,13 @@ describe('a second charge that went back', () => {
   });
 
   test('is other money when it has disappeared and comes again; what is left of more is not', async () => {
-    const payment = await chargedTwice();
-    const { reference } = payment;
+    const { reference } = await paid();
     const show = async (...ids: string[]): Promise<object> => {
       desk.service.history.splice(0, Infinity, ...ids.map((id) => ({ id, reference })));
       return (await run()).findings;
     };
     const heldNow = async () => (await openSuspense(desk.database, 'test')).map(({ amount }) => amount);
+    expect(await show('T1', 'T2')).toEqual({ duplicate_payment: 1 });
     await decide('refund');
     expect([await show('T1', 'T2'), await show('T1'), await heldNow()]).toEqual([{}, {}, []]);
     for (let again = 0; again < 2; again += 1) {

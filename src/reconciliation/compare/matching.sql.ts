@@ -1,5 +1,6 @@
 import type { Queryable } from '../../platform/database/database.ts';
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
+import { idIn, MONEY } from '../import/staging.sql.ts';
 import { createTableAs } from '../working-tables.ts';
 import { isWritten, ofPaymentsIn, ofScope, paymentsIn, type Scope } from './scope.sql.ts';
 import {
@@ -58,6 +59,8 @@ const COLUMNS = `coalesce(h.reference, p.reference) AS reference, h.reference IS
     h.status AS there, h.charges, h.is_money_assumed AS is_assumed,
     CASE WHEN h.is_money_assumed THEN coalesce(h.amount, ${ASSUMED_AMOUNT}) ELSE h.amount END AS paid_amount,
     CASE WHEN h.is_money_assumed THEN coalesce(h.currency, p.currency) ELSE h.currency END AS paid_currency,
+    CASE WHEN h.status IN (${MONEY}) THEN coalesce(h.charge_ids, ARRAY[${idIn('h.service_id')}]) END
+      AS charge_ids,
     p.reference IS NOT NULL AS is_ours, p.order_id, p.status AS here, p.amount, p.currency,
     a.amount AS accepted_amount, a.outcome AS accepted_outcome, p.created_at,
     r.id IS NOT NULL AS is_released, r.amount AS released_amount, r.released_at, r.verification_id,

@@ -95,11 +95,15 @@ const DOUBTS = `
 
 const FOREMOST_FIRST = `ARRAY['paid', 'reversed', 'unreadable', 'unknown', 'pending', 'expired', 'failed']`;
 
+/** The service's id of a row; empty: it has none. @param identity SQL of what tells the row from others */
+export const idIn = (identity: string): string => `split_part(coalesce(${identity}, ''), '${BYTES}', 1)`;
+
 // Combines the transactions of one reference. Two ids that paid are two charges.
 const TOGETHER = `
   SELECT reference, bool_or(is_named) AS is_named, min(id) AS id,
     (array_agg(status ORDER BY array_position(${FOREMOST_FIRST}, status)))[1] AS status,
     count(DISTINCT id) FILTER (WHERE status = 'paid') AS charges,
+    array_agg(DISTINCT ${idIn('id')}) FILTER (WHERE status = 'paid') AS charge_ids,
     coalesce(bool_or(is_money_assumed) FILTER (WHERE status = 'paid'), false) AS is_money_assumed,
     min(currency) FILTER (WHERE status = 'paid') AS currency,
     sum(amount) FILTER (WHERE status = 'paid') AS came,
@@ -125,7 +129,7 @@ const ONE_PER_REFERENCE = `
       THEN CASE WHEN is_all_back THEN 0 ELSE greatest(came - went, -${MAX_AMOUNT})::bigint END END,
     CASE WHEN said IN (${MONEY}) AND NOT is_unclear
       AND came <= ${MAX_AMOUNT} OR said = 'paid' THEN currency END,
-    is_money_assumed AND said = 'paid', greatest(charges, 1)
+    is_money_assumed AND said = 'paid', greatest(charges, 1), charge_ids
   FROM (
     SELECT *, CASE
       WHEN is_unclear OR is_mixed OR went_back AND is_doubtful AND ${IS_UNKNOWN_LEFT} THEN 'conflicting'
@@ -149,7 +153,7 @@ export async function foldHistory(session: Session, { table }: Staging): Promise
     WITH readings AS (${READINGS}), together AS (${TOGETHER}), folded AS (${ONE_PER_REFERENCE}),
       folded_up AS (UPDATE ${table} h SET is_current = false FROM repeated r WHERE h.reference = r.reference)
     INSERT INTO ${table}
-      (seq, reference, is_named, service_id, status, amount, currency, is_money_assumed, charges)
+      (seq, reference, is_named, service_id, status, amount, currency, is_money_assumed, charges, charge_ids)
     SELECT * FROM folded`);
 }
 

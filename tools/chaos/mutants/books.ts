@@ -437,11 +437,19 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a finding that a person closed hides money that came since',
-    file: 'src/reconciliation/raise.sql.ts',
-    find: 'const IS_OPEN = `(${IS_HELD}\n  OR ',
+    file: 'src/reconciliation/open-findings.sql.ts',
+    find: 'const IS_OPEN = `(${IS_HELD} OR ${HAS_CHARGE_NOT_SEEN}\n  OR ',
     replace: 'const IS_OPEN = `(',
     breaks: 'no finding says what the money in suspense is about',
     tests: BY_OPEN_MONEY,
+  },
+  {
+    bug: 'a decision about money covers a charge that came later',
+    file: 'src/reconciliation/open-findings.sql.ts',
+    find: '${IS_HELD} OR ${HAS_CHARGE_NOT_SEEN}',
+    replace: '${IS_HELD}',
+    breaks: 'one charge of the list is replaced by another of as much, and a run says agreed',
+    tests: ['test/cases/open-money.test.ts'],
   },
   {
     bug: 'what a person decided covers what comes after it went back',
@@ -453,7 +461,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what a person decided hides what comes after it went back',
-    file: 'src/reconciliation/raise.sql.ts',
+    file: 'src/reconciliation/open-findings.sql.ts',
     find: ' OR NOT c.is_released,',
     replace: ',',
     breaks: 'a run says agreed over money that nobody has decided about',
@@ -485,7 +493,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a second charge that was refunded hides the next one',
-    file: 'src/reconciliation/raise.sql.ts',
+    file: 'src/reconciliation/open-findings.sql.ts',
     find: 'AND c.is_released, coalesce(c.actual, c.expected))',
     replace: 'AND c.is_released, NULL)',
     breaks: 'the shop keeps it, and a run says agreed',
@@ -549,7 +557,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what only the list showed hides what it shows after verify said no',
-    file: 'src/reconciliation/raise.sql.ts',
+    file: 'src/reconciliation/open-findings.sql.ts',
     find: "c.class = 'duplicate_payment' AND c.is_released,",
     replace: "c.class = 'duplicate_payment',",
     breaks: 'a run says agreed over money that nobody has decided about',
@@ -581,7 +589,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'decisions about a surplus that is gone cover a further charge of the list',
-    file: 'src/reconciliation/raise.sql.ts',
+    file: 'src/reconciliation/open-findings.sql.ts',
     find: "c.class IN ('charged_again', 'duplicate_payment')",
     replace: "c.class = 'charged_again'",
     breaks: 'a charge whose webhook was lost is in no case, and a run says agreed',

@@ -688,7 +688,7 @@ export const EVIDENCE_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a surplus that came again counts as refunded',
-    file: 'src/reconciliation/raise.sql.ts',
+    file: 'src/reconciliation/open-findings.sql.ts',
     find: "c.class IN ('charged_again', 'duplicate_payment')",
     replace: "c.class = 'duplicate_payment'",
     breaks: 'the shop keeps it, and the books agree',
