@@ -1,7 +1,7 @@
 import type { AlertParts, Alarms } from './alerts/send-alerts.ts';
 import { doFailedDeliveriesWait } from './fulfilment/delivery.sql.ts';
 import { MAX_NAMED, type AlertCheck, type Alarm } from './alerts/alert.ts';
-import { takeUntoldItems } from './cases/hold-money.sql.ts';
+import { takeUntoldItems } from './cases/suspend-found-money.sql.ts';
 import { readCheckoutStops, untoldStops, untoldUnitErrors } from './payments/checkout-stops.sql.ts';
 import { systemClock } from './platform/clock.ts';
 import type { Database, Queryable } from './platform/database/database.ts';

@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../platform/database/database.ts';
 import type { OrderId, Reference, RunId } from '../platform/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { ReconciliationClass } from '../cases/classes.ts';
-import type { OpenedItems } from '../cases/hold-money.sql.ts';
+import type { OpenedItems } from '../cases/suspend-found-money.sql.ts';
 
 /* How an alert goes. The code that sees something calls `alarm` (`Alarm` below), again and again while it
  * lasts. `send-alerts.ts` notes it in the table `alert_states` (`states.sql.ts`) and, by the kind of alert

@@ -1,6 +1,6 @@
 import type { Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
-import { MONEY_CLASSES } from './hold-money.sql.ts';
+import { MONEY_CLASSES } from './suspend-found-money.sql.ts';
 
 /**
  * A list that operators work through: findings of reconciliation runs, or money in suspense.

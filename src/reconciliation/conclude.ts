@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { RunId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { closeSuspenseAtBegin } from '../cases/findings.sql.ts';
-import { holdMoneyFound } from '../cases/hold-money.sql.ts';
+import { suspendFoundMoney } from '../cases/suspend-found-money.sql.ts';
 import { recordBegin, totalsOfTaken, type BeginRow } from './begin.sql.ts';
 import { type BalanceCheck, noteDifferences } from './report/balances.sql.ts';
 import { noteConfirmed } from './compare/classify.sql.ts';
@@ -116,7 +116,7 @@ export async function conclude(
     if (isAnySeen) {
       await raiseFindings(session, mode, run.id);
       rest.isAnyToWithhold = await withholdReversed(session, mode, run.id, journalsAtOnce);
-      rest.heldUpTo = await holdMoneyFound(session, mode, run.id, 0n, journalsAtOnce);
+      rest.heldUpTo = await suspendFoundMoney(session, mode, run.id, 0n, journalsAtOnce);
     }
     if (found.verified.answers.length > 0) await noteConfirmed(session, mode);
     // A begin closes findings under the name of a person; the next run closes the rest.

@@ -1,4 +1,4 @@
-import { HELD_CLASSES, MONEY_CLASSES } from '../cases/hold-money.sql.ts';
+import { SUSPENSE_CLASSES, MONEY_CLASSES } from '../cases/suspend-found-money.sql.ts';
 
 // What a run sees is a finding unless a person has ended it: by hand, by a decision about its money, or by a
 // refund that was written down. `c` is a row of `classified`.
@@ -24,7 +24,7 @@ const DECIDED = `decided_now($1, c.reference, ${CURRENCY}, (${EARNED})::bigint,
   c.class = 'duplicate_payment' AND c.is_released, coalesce(c.actual, c.expected))`;
 // Nor is money of which every part has been earned or decided about in suspense, also before a run had seen
 // it.
-const NOT_DECIDED = `(c.class IN (${HELD_CLASSES})
+const NOT_DECIDED = `(c.class IN (${SUSPENSE_CLASSES})
   AND c.actual > ${EARNED} AND c.actual <= ${EARNED} + ${DECIDED}) IS NOT TRUE`;
 
 // Exactly this money was decided about, last of all, as a whole or in parts: the service goes on showing what

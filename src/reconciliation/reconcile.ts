@@ -1,6 +1,6 @@
 import { newRunId } from '../platform/ids.ts';
 import { closeFindingsAtBegin } from '../cases/findings.sql.ts';
-import { holdMoneyFound } from '../cases/hold-money.sql.ts';
+import { suspendFoundMoney } from '../cases/suspend-found-money.sql.ts';
 import { giveUpReturned, withholdReversed } from '../fulfilment/withhold.sql.ts';
 import { removeCheckpoint } from './import/checkpoint.sql.ts';
 import type { Ended, Rest } from './conclude.ts';
@@ -106,7 +106,7 @@ async function concludeRest(
     isAny = await locked(() => withholdReversed(session, mode, id, journalsAtOnce));
   for (let upTo = heldUpTo; upTo !== null;) {
     const after: bigint = upTo;
-    upTo = await locked(() => holdMoneyFound(session, mode, id, after, journalsAtOnce));
+    upTo = await locked(() => suspendFoundMoney(session, mode, id, after, journalsAtOnce));
   }
   for (let isAny = isAnyReturned; isAny;)
     isAny = await locked(async () => {

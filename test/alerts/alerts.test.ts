@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { AlertHook } from '../../src/alerts/alert.ts';
 import { DEFAULTS, type Extensions } from '../../src/extensions.ts';
-import { takeUntoldItems } from '../../src/cases/hold-money.sql.ts';
+import { takeUntoldItems } from '../../src/cases/suspend-found-money.sql.ts';
 import { beat } from '../../src/platform/heartbeat.sql.ts';
 import { resumeAfterUnitError } from '../../src/payments/checkout-stops.sql.ts';
 import { ReleaseRefused } from '../../src/fulfilment/release.ts';

@@ -485,7 +485,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what only the list shows beside what a person decided about is not held',
-    file: 'src/cases/hold-money.sql.ts',
+    file: 'src/cases/suspend-found-money.sql.ts',
     find: " OR p.status = 'held' AND p.decided_at IS NOT NULL",
     replace: '',
     breaks: 'a second charge of an order that was never paid is no money in suspense',
@@ -501,7 +501,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a second charge that was refunded is taken off the next one',
-    file: 'src/cases/hold-money.sql.ts',
+    file: 'src/cases/suspend-found-money.sql.ts',
     find: 'NOT found.is_unpaid, found.actual)',
     replace: 'NOT found.is_unpaid, NULL)',
     breaks: 'the case is there, and no money in suspense',
@@ -509,7 +509,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what went back is taken off what only the list shows',
-    file: 'src/cases/hold-money.sql.ts',
+    file: 'src/cases/suspend-found-money.sql.ts',
     find: 'found.actual - found.amount, true,',
     replace: 'found.actual - found.amount, false,',
     breaks: 'less money is in suspense than has come',
@@ -517,7 +517,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a second charge that was refunded is held again with the next one',
-    file: 'src/cases/hold-money.sql.ts',
+    file: 'src/cases/suspend-found-money.sql.ts',
     find: 'NOT found.is_unpaid, found.actual)',
     replace: 'false, found.actual)',
     breaks: 'a person refunds it twice',
@@ -525,7 +525,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'what the service showed as gone is taken off what comes again',
-    file: 'src/cases/hold-money.sql.ts',
+    file: 'src/cases/suspend-found-money.sql.ts',
     find: 'NOT found.is_unpaid, found.actual)',
     replace: 'true, found.actual)',
     breaks: 'less money is in suspense than has come',
@@ -645,7 +645,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'a further charge after a whole refund brings the rest of the price',
-    file: 'src/cases/hold-money.sql.ts',
+    file: 'src/cases/suspend-found-money.sql.ts',
     find: 'THEN money_that_came(r) ELSE r.amount END',
     replace: 'THEN r.amount ELSE r.amount END',
     breaks: 'a part of the charge is neither held nor in the takings',

@@ -466,7 +466,7 @@ export const WORK_MUTANTS: readonly Mutant[] = [
   },
   {
     bug: 'two processes tell of money in suspense at once',
-    file: 'src/cases/hold-money.sql.ts',
+    file: 'src/cases/suspend-found-money.sql.ts',
     find: 'if (lock?.isOurs !== true) return null;',
     replace: 'if (lock === undefined) return null;',
     breaks: 'a hundred items are many alerts, one for each process',

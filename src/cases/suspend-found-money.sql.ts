@@ -8,11 +8,11 @@ import type { Mode } from '../platform/mode.ts';
  */
 const AT_ONCE = 1_000;
 
-/** Classes of findings, as a list in SQL: about money that is held, too. */
-export const HELD_CLASSES = `'underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch',
+/** Classes of findings, as a list in SQL, whose money is in suspense, too. */
+export const SUSPENSE_CLASSES = `'underpaid', 'overpaid', 'charged_again', 'unit_error', 'currency_mismatch',
   'duplicate_payment', 'paid_after_cancel', 'paid_after_deadline'`;
 /** All that say how much money has come that is not earned. */
-export const MONEY_CLASSES = `${HELD_CLASSES}, 'paid_after_decision', 'unknown_reference'`;
+export const MONEY_CLASSES = `${SUSPENSE_CLASSES}, 'paid_after_decision', 'unknown_reference'`;
 
 // A further charge brings the rest of what a person accepted, unless refunds took back all that had come.
 const EARNED = `CASE WHEN money_that_came(r) <= (SELECT sum(b.amount) FROM refunds b
@@ -60,7 +60,7 @@ const HELD = `
  * finding that it returns.
  * @returns the last finding that it saw; null: there are no more
  */
-export async function holdMoneyFound(
+export async function suspendFoundMoney(
   db: Queryable,
   mode: Mode,
   runId: RunId,
