@@ -46,7 +46,7 @@ const IS_HELD = `c.class IN (${MONEY_CLASSES}) AND EXISTS (SELECT FROM suspense_
   WHERE s.mode = $1 AND s.reference = c.reference AND s.closed_at IS NULL)`;
 
 // A decision is about the charges that were there. One that no finding about money of the reference has shown
-// is other money, whatever the sums; unless a person has decided since about money that only verify had shown.
+// is other money, whatever the sums, unless a person has decided since about money that verify alone had shown.
 const HAS_CHARGE_NOT_SEEN = `c.class IN (${MONEY_CLASSES}) AND EXISTS (
   SELECT FROM findings f
   WHERE f.mode = $1 AND f.reference = c.reference AND f.closed_at IS NOT NULL

@@ -89,8 +89,12 @@ describe('no run agrees while money waits in suspense', () => {
 });
 
 describe('a charge that comes after a decision is raised, whatever the sums', () => {
-  const agreed = async () => { expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} }); };
-  const raised = async (name: string) => { expect(await run()).toMatchObject({ verdict: 'findings', findings: { [name]: 1 } }); };
+  const agreed = async () => {
+    expect(await run()).toMatchObject({ verdict: 'agreed', findings: {} });
+  };
+  const raised = async (name: string) => {
+    expect(await run()).toMatchObject({ verdict: 'findings', findings: { [name]: 1 } });
+  };
 
   test.each([
     ['that a list showed', false],
