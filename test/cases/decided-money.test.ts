@@ -118,6 +118,19 @@ describe('A1: money that a person has decided about never pays an order by itsel
     },
   );
 
+  test('and so it is where the list goes on showing what verify shows as gone', async () => {
+    const { reference } = await desk.put({}, null);
+    await look(reference, paid('20'));
+    await decide();
+    desk.service.history.push({ reference, ...paid('20') });
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({ verdict: 'agreed' });
+    await look(reference, { status: 'REVERSED' });
+    expect(await desk.reconcile({ dryRun: false })).toMatchObject({
+      verdict: 'findings',
+      findings: { underpaid: 1 },
+    });
+  });
+
   test.each<[string, (Partial<FakeTransaction> | 'decide')[], bigint[]]>([
     ['gone before a person decides', [paid('20'), { status: 'FAILED' }, 'decide', paid('20')], [2_000n]],
     [
