@@ -41,7 +41,8 @@ const DECIDED = `decided_now($1, found.reference, found.currency, found.actual -
   NOT found.is_unpaid, found.actual)`;
 
 // An item holds only money that no decision has covered. The same money keeps the class that verify gave it:
-// else each run and each answer would write it anew, and a person's decision would come too late.
+// else each run and each answer would write it anew, and a person's decision would come too late. Money in
+// another currency waits for that decision: its finding stays open, and a later run holds it.
 const HELD = `
   INSERT INTO suspense_items (mode, class, reference, order_id, amount, currency)
   SELECT $1, class, reference, order_id, found.amount - decided.amount, currency
@@ -49,9 +50,8 @@ const HELD = `
   WHERE found.amount > decided.amount AND (SELECT count(*) FROM locked) >= 0
   ORDER BY order_id, reference
   ON CONFLICT (mode, reference) WHERE closed_at IS NULL DO UPDATE
-    SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency
-    WHERE (suspense_items.amount, suspense_items.currency)
-      IS DISTINCT FROM (EXCLUDED.amount, EXCLUDED.currency)
+    SET class = EXCLUDED.class, amount = EXCLUDED.amount
+    WHERE suspense_items.currency = EXCLUDED.currency AND suspense_items.amount <> EXCLUDED.amount
   RETURNING order_id, reference, class, amount || ' ' || currency AS money`;
 
 /**
