@@ -45,11 +45,16 @@ const NOT_EXPLAINED_SINCE = `(c.class = 'reversed' AND EXISTS (
 const IS_HELD = `c.class IN (${MONEY_CLASSES}) AND EXISTS (SELECT FROM suspense_items s
   WHERE s.mode = $1 AND s.reference = c.reference AND s.closed_at IS NULL)`;
 
+// The money of the finding `f`, which may have gone by itself before a person decided about it.
+const IS_DECIDED = `(f.closed_by <> 'reconciliation' OR EXISTS (SELECT FROM suspense_items s
+    WHERE s.mode = $1 AND s.reference = f.reference AND s.closed_at > f.closed_at))`;
+
 // A decision is about the charges that were there. One that no finding about money of the reference has shown
-// is other money, whatever the sums, unless a person has decided since about money that verify alone had shown.
+// before is other money, whatever the sums, unless a person has decided since about money that verify alone
+// had shown.
 const HAS_CHARGE_NOT_SEEN = `c.class IN (${MONEY_CLASSES}) AND EXISTS (
   SELECT FROM findings f
-  WHERE f.mode = $1 AND f.reference = c.reference AND f.closed_at IS NOT NULL
+  WHERE f.mode = $1 AND f.reference = c.reference AND ${IS_DECIDED}
     AND f.class IN (${MONEY_CLASSES}) AND f.evidence ? 'charged'
   HAVING NOT jsonb_path_query_array(jsonb_agg(f.evidence -> 'charged'), '$[*][*]')
       @> (c.evidence -> 'charged')

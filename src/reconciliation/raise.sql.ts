@@ -103,7 +103,10 @@ const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE $3 OR EX
   (EXISTS (SELECT FROM classified c WHERE c.reference = f.reference)
     OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference)) END`;
 
-const IS_SEEN = `EXISTS (SELECT FROM classified c WHERE c.class = f.class AND c.reference = f.reference)`;
+// As long as verify contradicts what paid the order, that is the class of a payment of which the rest was
+// decided about: the same money is there.
+const SEEN_NOW = `classified c WHERE c.reference = f.reference
+  AND (c.class = f.class OR c.class = 'paid_contradicted' AND ${SAME_MONEY})`;
 
 /**
  * Closes findings that a complete run no longer sees, and records when those that an operator resolved
@@ -123,12 +126,11 @@ export async function closeUnseen(
   );
   await db.query(
     `UPDATE findings f SET gone_at = coalesce(gone_at, now()),
-       nothing_left_at = CASE WHEN f.class = 'duplicate_payment' AND NOT ${IS_SEEN} THEN now() END
+       nothing_left_at = CASE WHEN f.class = 'duplicate_payment'
+         AND NOT EXISTS (SELECT FROM ${SEEN_NOW}) THEN now() END
      WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation'
        AND ${MAY_GO} AND ${IS_IN_SIGHT}
-       AND NOT (${IS_SEEN} AND (gone_at IS NOT NULL
-         OR EXISTS (SELECT FROM classified c WHERE c.class = f.class
-         AND c.reference = f.reference AND ${SAME_MONEY})))`,
+       AND NOT EXISTS (SELECT FROM ${SEEN_NOW} AND (gone_at IS NOT NULL OR ${SAME_MONEY}))`,
     given,
   );
 }

@@ -126,6 +126,22 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
     await agreed();
   });
 
+  test.each([
+    ['the money that was decided about', { a: '25', b: '25' }],
+    ['the charge that paid', { a: '25' }],
+  ])('and again when a run had seen nothing but %s in between', async (_what, before) => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    list(reference, { a: '25', b: '25' });
+    await run();
+    await decide();
+    for (let times = 0; times < 2; times += 1) {
+      list(reference, before);
+      await run();
+      list(reference, { a: '25', c: '25' });
+      await raised('duplicate_payment');
+    }
+  });
+
   test('under a reference that is not ours', async () => {
     await desk.put({ isConfirmed: true }, { id: 'other' });
     list('foreign', { a: '25' });
@@ -145,5 +161,34 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
     await decide();
     list(reference, { a: '25', c: '25' });
     await agreed();
+  });
+});
+
+describe('a decision about what else came covers no contradiction about what paid the order', () => {
+  const contradicted = async (reference: string, record: Partial<FakeTransaction>) => {
+    await run();
+    await decide();
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+    await look(reference, record);
+    for (let times = 0; times < 2; times += 1)
+      expect(await run()).toMatchObject({ verdict: 'findings', findings: { paid_contradicted: 1 } });
+  };
+
+  test.each([{ status: 'FAILED' }, { status: 'PENDING' }, paid('10'), paid('10', 'KWD')])(
+    'a second charge, while verify shows %j',
+    async (record) => {
+      const { reference } = await desk.put({ isConfirmed: true }, null);
+      list(reference, { a: '25', b: '25' });
+      await contradicted(reference, record);
+      await look(reference, paid('25'));
+      expect(await run()).toMatchObject({ verdict: 'agreed' });
+    },
+  );
+
+  test('a surplus, while verify shows no money', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    await look(reference, paid('30'));
+    list(reference, { a: '30' });
+    await contradicted(reference, { status: 'EXPIRED' });
   });
 });

@@ -54,6 +54,8 @@ const FACTS_OF_MONEY = `
     AND m.paid_currency = m.currency AS is_accepted,
   ${IS_IN_ANOTHER_UNIT} AS is_power_of_ten_apart,
   said.answered,
+  said.answered <> 'paid' AND said.came > coalesce(
+    CASE WHEN said.answered IN ('underpaid', 'overpaid', 'unit_error') THEN v.amount END, 0) AS is_less_answered,
   coalesce(said.answered IN
     ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
     OR m.here = 'held' AND EXISTS (
@@ -78,6 +80,10 @@ const IS_SECOND_REFUNDED = `m.is_released AND m.there = 'paid_and_reversed'
       AND (coalesce(s.decision, '') NOT IN ('accept', 'earned') OR s.surplus_refund IS NOT NULL)
     HAVING bool_and(s.decision IS NOT DISTINCT FROM 'refund' OR s.surplus_refund IS NOT NULL))`;
 
+const IS_REST_DECIDED = `m.is_released AND m.there = 'paid' AND m.paid_amount > said.came
+  AND m.paid_amount <= said.came + (SELECT sum(d.amount) FROM decided_money d
+    WHERE d.mode = $4 AND d.reference = m.reference AND d.currency = m.paid_currency)`;
+
 // Where our payment and its order stand.
 const FACTS_OF_PAYMENT = `
   m.is_ours AND NOT m.is_released AND m.there = 'paid' AND EXISTS (
@@ -88,6 +94,7 @@ const FACTS_OF_PAYMENT = `
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id AND ended.status = 'cancelled') AS is_cancelled,
   said.came, ${GONE} AS gone, back.amount AS refunded, ${IS_SECOND_REFUNDED} AS is_second_refunded,
+  ${IS_REST_DECIDED} AS is_rest_decided,
   m.here = 'held' AND EXISTS (
     SELECT FROM orders ended WHERE ended.id = m.order_id
       AND ended.expired_at IS NOT NULL) AS is_past_deadline,

@@ -50,6 +50,7 @@ const KEEP_CLASS = 'open_finding';
  * Verify and webhooks
  * - `answered`: the latest verify answer, of a confirmed payment since it was confirmed; null: none.
  *   `is_money_answered`: it shows money, or money is held in suspense.
+ *   `is_less_answered`: of a confirmed payment, it shows less than was confirmed.
  * - `was_verified_now`: this run asked (`is_asking`: it may). `was_released_now`: the answer paid the order.
  * - `is_confirmed_by_a_run_lately`: within a day a run asked, and verify confirmed. Other checks do not
  *   count.
@@ -64,6 +65,7 @@ const KEEP_CLASS = 'open_finding';
  * - `is_decided`: an operator decided about its money: it never confirms by itself since.
  * - `is_second_refunded`: the list holds what was confirmed, and a person refunded what else had come: a
  *   second charge, or a surplus.
+ * - `is_rest_decided`: the list holds more than was confirmed, and persons decided about as much.
  * - `is_before`: when reconciliation began it was a transaction that is not ours, or a payment that the list
  *   lacked, and no more money and nothing else has been heard of it since (`begin.sql.ts`).
  */
@@ -93,6 +95,9 @@ const RULES: readonly (readonly [when: string, then: ReconciliationClass | typeo
   [`there = 'unknown'`, 'unknown_status'],
   [`there = 'conflicting'`, 'conflicting_records'],
   [`there = 'paid_and_reversed' AND paid_amount <> 0`, 'conflicting_records'],
+
+  // A person decided about what else came. That covers no contradiction about what paid the order.
+  [`there = 'paid' AND is_rest_decided AND is_less_answered`, 'paid_contradicted'],
 
   // Paid there, with other money. If verify has confirmed the exact money since, the two sources
   // contradict each other.
