@@ -10,11 +10,11 @@ import type { Mode } from './platform/mode.ts';
 import type { Usage } from './platform/usage.ts';
 
 /**
- * Addresses of the shop's own. Nothing has read a body before them: `req.body` is undefined until a route takes
- * `express.json(…)`, or `express.raw(…)` for the bytes as they came, each with a limit of its own. Nor is there a
- * login, CORS or a limit of calls. Headers and body must be here within 20 s, answers get our security headers,
- * and what a handler throws is answered as `application/problem+json`: a `Problem` as it says, a faulty
- * body by 4xx, anything else by 500 and a log line.
+ * Addresses of the shop's own. Nothing has read a body before them: `req.body` is undefined until a route
+ * takes `express.json(…)`, or `express.raw(…)` for the bytes as they came, each with a limit of its own. Nor
+ * is there a login, CORS or a limit of calls. Headers and body must be here within 20 s, answers get our
+ * security headers, and what a handler throws is answered as `application/problem+json`: a `Problem` as it
+ * says, a faulty body by 4xx, anything else by 500 and a log line.
  */
 export type ShopRoutes = {
   /** Where they are mounted, after ours: an address that we answer stays ours. */
@@ -23,8 +23,8 @@ export type ShopRoutes = {
 };
 
 /**
- * A command of the shop's own. `npm run NAME` runs it once `scripts` of package.json has the line of any command of
- * ours with its name in place of ours. It has no options, and a name of ours stays ours.
+ * A command of the shop's own. `npm run NAME` runs it once `scripts` of package.json has the line of any
+ * command of ours with its name in place of ours. It has no options, and a name of ours stays ours.
  */
 export type ShopCommand = Pick<Usage, 'does' | 'forms' | 'example'> & {
   /**

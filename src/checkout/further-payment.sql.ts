@@ -83,8 +83,8 @@ export async function chooseReturnUrl(tx: Queryable, orderId: OrderId, returnUrl
 }
 
 /**
- * Marks a payment that was certainly never sent as being sent now, and as begun now: whether it is on its way,
- * how long its page is resumed, and when it is checked go by its age.
+ * Marks a payment that was certainly never sent as being sent now, and as begun now: whether it is on its
+ * way, how long its page is resumed, and when it is checked go by its age.
  */
 export async function sendUnsent(tx: Queryable, reference: Reference): Promise<void> {
   await tx.query(

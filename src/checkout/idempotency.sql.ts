@@ -40,7 +40,8 @@ const BIND: Statement = {
 
 /**
  * Ties a key to an order that exists, and to its next answer when it had one before. For an order that is
- * placed with it, `CLAIMED` in checkout.sql.ts stops the second of two requests. Called with the order locked. `answer`: the payment whose open checkout is the answer; null while one is opened.
+ * placed with it, `CLAIMED` in checkout.sql.ts stops the second of two requests. Called with the order
+ * locked. `answer`: the payment whose open checkout is the answer; null while one is opened.
  * @returns false when another request has the key
  */
 export async function bindKey(

@@ -15,8 +15,9 @@ import { UsageError, type Arguments, type Told } from './arguments.ts';
 import { countAllOld, prune } from '../retention.ts';
 
 /**
- * What a person asks about an address: all that is kept, or that it be erased. It is not erased while an order
- * of it is open (its payment, its delivery, its money in suspense or a finding), unless the person says so.
+ * What a person asks about an address: all that is kept, or that it be erased. It is not erased while an
+ * order of it is open (its payment, its delivery, its money in suspense or a finding), unless the person says
+ * so.
  */
 export async function person(program: Program, { positionals, values }: Arguments): Promise<Told> {
   const [verb, email = '', ...more] = positionals.map((text) => text.trim());

@@ -1,8 +1,8 @@
 import type { OrderId } from '../platform/ids.ts';
 
 /**
- * Cancels an unpaid order. The service is asked once more about each payment that may have brought money: what
- * one of them has paid is never cancelled.
+ * Cancels an unpaid order. The service is asked once more about each payment that may have brought money:
+ * what one of them has paid is never cancelled.
  */
 export type CancelOrder = (orderId: OrderId, cancel: Cancelling) => Promise<Cancelled>;
 

@@ -28,9 +28,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Ages in seconds, since it was created, at which a payment that has not paid (open, ambiguous, failed, expired, held) is checked
- * without any hint: often while a shopper may be waiting, then ever more rarely. Webhooks and returns add
- * checks; this schedule finds a payment when both are lost.
+ * Ages in seconds, since it was created, at which a payment that has not paid (open, ambiguous, failed,
+ * expired, held) is checked without any hint: often while a shopper may be waiting, then ever more rarely.
+ * Webhooks and returns add checks; this schedule finds a payment when both are lost.
  */
 export const CHECK_AGES_SEC: readonly number[] = [
   5,

@@ -34,7 +34,7 @@ export type Payment = {
   ageSec: number;
   /** Whether the shopper was given the address of a checkout. */
   hasCheckoutUrl: boolean;
-  /** When the last answer about it was written, by the database's clock and to the microsecond; null: never. */
+  /** When the last answer about it was written, by the database's clock, to the microsecond; null: never. */
   lastAnswerAt: string | null;
   /** Whether money of this payment stands in suspense. */
   hasSuspense: boolean;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Secret } from './secret.ts';
 
 /**
- * A ladder, from the least to the most: each role may do all that those before it may. A viewer looks, a clerk
- * also acts, an operator also gives money up.
+ * A ladder, from the least to the most: each role may do all that those before it may. A viewer looks, a
+ * clerk also acts, an operator also gives money up.
  */
 export const ROLES = ['viewer', 'clerk', 'operator'] as const;
 export type Role = (typeof ROLES)[number];

@@ -88,7 +88,7 @@ export const WORKING_TABLES = {
     /** Minor units, as the list says or as assumed. */
     paid_amount: 'bigint',
     paid_currency: 'text',
-    /** Of its charges, by the service; an empty text stands for one without an id. Null: no money is listed. */
+    /** Of its charges, by the service; an empty text: one without an id. Null: no money is listed. */
     charge_ids: 'text[]',
     is_ours: 'boolean',
     order_id: 'text',

@@ -52,9 +52,9 @@ export function isFromHere(req: Request): boolean {
 }
 
 /**
- * The least role for what a form names by the last word of its address, or by its button. Roles above it on the
- * ladder ({@link ROLES}) may do it too. What is in neither of these two lists takes an operator, so a new form
- * is closed to clerks until it is listed.
+ * The least role for what a form names by the last word of its address, or by its button. Roles above it on
+ * the ladder ({@link ROLES}) may do it too. What is in neither of these two lists takes an operator, so a new
+ * form is closed to clerks until it is listed.
  */
 const LEAST_ROLE_OF_FORM: Readonly<Record<string, Role>> = {
   logout: 'viewer',

@@ -15,7 +15,8 @@ const UNKNOWN_GONE = `CASE WHEN there = 'paid_and_reversed' AND paid_currency = 
 // What each source says. An operator reads it later, when the list may already say something else. Of a
 // reversal, in minor units: what the shop wrote down, and what that does not explain.
 const EVIDENCE = `jsonb_strip_nulls(jsonb_build_object('history', coalesce(there, 'not listed'),
-  'charges', CASE WHEN charges > 1 THEN charges END, 'charged', to_jsonb(charge_ids), 'verify', answered, 'webhook', told,
+  'charges', CASE WHEN charges > 1 THEN charges END, 'charged', to_jsonb(charge_ids),
+  'verify', answered, 'webhook', told,
   'payment', here, 'releasedAt', released_at,
   'refunded', CASE WHEN class = 'reversed' THEN refunded::text END,
   'unexplained', CASE WHEN class = 'reversed' THEN (coalesce(gone, ${UNKNOWN_GONE}) - refunded)::text END))`;

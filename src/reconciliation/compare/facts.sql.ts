@@ -54,8 +54,8 @@ const FACTS_OF_MONEY = `
     AND m.paid_currency = m.currency AS is_accepted,
   ${IS_IN_ANOTHER_UNIT} AS is_power_of_ten_apart,
   said.answered,
-  said.answered <> 'paid' AND said.came > coalesce(
-    CASE WHEN said.answered IN ('underpaid', 'overpaid', 'unit_error') THEN v.amount END, 0) AS is_less_answered,
+  said.answered <> 'paid' AND said.came > coalesce(CASE
+    WHEN said.answered IN ('underpaid', 'overpaid', 'unit_error') THEN v.amount END, 0) AS is_less_answered,
   coalesce(said.answered IN
     ('paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch', 'mode_mismatch'), false)
     OR m.here = 'held' AND EXISTS (

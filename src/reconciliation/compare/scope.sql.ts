@@ -40,8 +40,8 @@ const IS_IN_WINDOW = `near.created_at >= coalesce($3::timestamptz, '-infinity')
 
 const COLUMNS = Object.keys(WORKING_TABLES.scoped);
 
-// What a list of the window may hold. The last transaction of a payment is made, and its money released, within
-// a horizon.
+// What a list of the window may hold. The last transaction of a payment is made, and its money released,
+// within a horizon.
 function isNear(time: string, { reach: { beforeMs, afterMs } }: Scope): string {
   const from = beforeMs === null ? 'NULL::timestamptz' : `$3::timestamptz - interval '${beforeMs} ms'`;
   const to =
@@ -50,10 +50,10 @@ function isNear(time: string, { reach: { beforeMs, afterMs } }: Scope): string {
 }
 
 /**
- * `columns` of `table`: its rows near the window, and those for the references of `wanted`, wherever they are.
- * Nearly all are near: those are read by their time, in one piece, and only the others are looked up one by
- * one. `OFFSET 0` forces that: the planner cannot know that they are few, and would read the whole table. Rows
- * near the window that are not wanted have no `wanted.reference`.
+ * `columns` of `table`: its rows near the window, and those for the references of `wanted`, wherever they
+ * are. Nearly all are near: those are read by their time, in one piece, and only the others are looked up one
+ * by one. `OFFSET 0` forces that: the planner cannot know that they are few, and would read the whole table.
+ * Rows near the window that are not wanted have no `wanted.reference`.
  */
 const rowsFor = (
   scope: Scope,

@@ -60,9 +60,7 @@ export type ReconciliationReport = {
   identity: IdentityLine[];
   /** How many open findings each class has; of `history_truncated`, how many verdicts were withheld. */
   findings: Partial<Record<ReconciliationClass, number>>;
-  /**
-   * Items in suspense that wait for a decision, with findings about them or without; only where there are any.
-   */
+  /** Items in suspense that wait for a decision, with findings or without; only where there are any. */
   held?: number;
   /** Contradictions younger than an hour. They become findings if they last. */
   graced: Partial<Record<ReconciliationClass, number>>;
