@@ -47,19 +47,24 @@ const IS_HELD = `c.class IN (${MONEY_CLASSES}) AND EXISTS (SELECT FROM suspense_
 
 // The money of the finding `f`, which may have gone by itself before a person decided about it.
 const IS_DECIDED = `(f.closed_by <> 'reconciliation' OR EXISTS (SELECT FROM suspense_items s
-    WHERE s.mode = $1 AND s.reference = f.reference AND s.closed_at > f.closed_at))`;
+    WHERE s.mode = f.mode AND s.reference = f.reference AND s.closed_at > f.closed_at))`;
 
-// A decision is about the charges that were there. One that no finding about money of the reference has shown
-// before is other money, whatever the sums, unless a person has decided since about money that verify alone
-// had shown.
-const HAS_CHARGE_NOT_SEEN = `c.class IN (${MONEY_CLASSES}) AND EXISTS (
+/**
+ * A decision is about the charges that were there. One that no finding about money of the reference has shown
+ * before is other money, whatever the sums, unless a person has decided about money that verify alone has
+ * shown since.
+ * @param charged SQL of the charges: a list in JSON
+ */
+export const hasChargeNotSeen = (mode: string, reference: string, charged: string): string => `EXISTS (
   SELECT FROM findings f
-  WHERE f.mode = $1 AND f.reference = c.reference AND ${IS_DECIDED}
+  WHERE f.mode = ${mode} AND f.reference = ${reference} AND ${IS_DECIDED}
     AND f.class IN (${MONEY_CLASSES}) AND f.evidence ? 'charged'
-  HAVING NOT jsonb_path_query_array(jsonb_agg(f.evidence -> 'charged'), '$[*][*]')
-      @> (c.evidence -> 'charged')
-    AND NOT EXISTS (SELECT FROM suspense_items d WHERE d.mode = $1 AND d.reference = c.reference
-      AND d.verification_id IS NOT NULL AND d.closed_at > max(f.closed_at)))`;
+  HAVING NOT jsonb_path_query_array(jsonb_agg(f.evidence -> 'charged'), '$[*][*]') @> (${charged})
+    AND NOT EXISTS (SELECT FROM suspense_items d JOIN verifications v ON v.id = d.verification_id
+      WHERE d.mode = ${mode} AND d.reference = ${reference} AND d.closed_at IS NOT NULL
+        AND v.answered_at > max(f.closed_at)))`;
+const HAS_CHARGE_NOT_SEEN = `c.class IN (${MONEY_CLASSES})
+  AND ${hasChargeNotSeen('$1', 'c.reference', "c.evidence -> 'charged'")}`;
 
 /** Whether a difference `c` is a finding that waits for a person, of the mode $1. */
 export const IS_OPEN = `(${IS_HELD} OR ${HAS_CHARGE_NOT_SEEN}

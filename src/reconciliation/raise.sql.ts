@@ -104,9 +104,13 @@ const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE $3 OR EX
     OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference)) END`;
 
 // As long as verify contradicts what paid the order, that is the class of a payment of which the rest was
-// decided about: the same money is there.
-const SEEN_NOW = `classified c WHERE c.reference = f.reference
-  AND (c.class = f.class OR c.class = 'paid_contradicted' AND ${SAME_MONEY})`;
+// decided about: the same money is there, or some of several charges.
+const SEEN_NOW = `classified c WHERE c.reference = f.reference AND (c.class = f.class
+  OR c.class = 'paid_contradicted' AND (${SAME_MONEY}
+    OR f.class = 'duplicate_payment' AND c.evidence ? 'charges'))`;
+
+// More charges do not mean that those which were decided about have gone.
+const IS_THERE = `(${SAME_MONEY} OR f.class = 'duplicate_payment' AND c.actual > f.actual)`;
 
 /**
  * Closes findings that a complete run no longer sees, and records when those that an operator resolved
@@ -130,7 +134,7 @@ export async function closeUnseen(
          AND NOT EXISTS (SELECT FROM ${SEEN_NOW}) THEN now() END
      WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation'
        AND ${MAY_GO} AND ${IS_IN_SIGHT}
-       AND NOT EXISTS (SELECT FROM ${SEEN_NOW} AND (gone_at IS NOT NULL OR ${SAME_MONEY}))`,
+       AND NOT EXISTS (SELECT FROM ${SEEN_NOW} AND (gone_at IS NOT NULL OR ${IS_THERE}))`,
     given,
   );
 }

@@ -46,6 +46,14 @@ async function decide(decision: Ending = 'refund'): Promise<void> {
   expect(await resolveSuspense(desk.database, 'test', item?.id ?? 0n, resolution)).toBe(true);
 }
 
+/** A person closes the one open finding. */
+async function close(): Promise<void> {
+  const open = 'SELECT id FROM findings WHERE closed_at IS NULL';
+  const [finding] = await desk.database.query<{ id: bigint }>(open);
+  const closed = { id: finding?.id ?? 0n, by: 'ada', note: 'Given back.', seen: null };
+  expect(await closeFinding(desk.database, 'test', closed)).toBe(true);
+}
+
 describe('no run agrees while money waits in suspense', () => {
   test('though a person has closed a finding about as much money before', async () => {
     const { reference } = await desk.put({}, null);
@@ -114,15 +122,7 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
     list(reference, { a: '25', d: '20' });
     await raised('duplicate_payment');
     await raised('duplicate_payment');
-    const [finding] = await desk.database.query<{ id: bigint }>(
-      'SELECT id FROM findings WHERE closed_at IS NULL',
-    );
-    await closeFinding(desk.database, 'test', {
-      id: finding?.id ?? 0n,
-      by: 'ada',
-      note: 'Given back.',
-      seen: null,
-    });
+    await close();
     await agreed();
   });
 
@@ -162,6 +162,31 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
     list(reference, { a: '25', c: '25' });
     await agreed();
   });
+
+  test('also where verify showed the first of them, and it was gone before the decision', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    await look(reference, paid('50'));
+    list(reference, { a: '25', b: '25' });
+    await run();
+    list(reference, { a: '25' });
+    await run();
+    await decide();
+    list(reference, { a: '25', c: '25' });
+    await raised('duplicate_payment');
+  });
+
+  test('but not all of them once more, when the list shows the last one after verify did', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    list(reference, { a: '25', b: '25' });
+    await run();
+    await decide();
+    await agreed();
+    await look(reference, paid('75'));
+    await decide();
+    list(reference, { a: '25', b: '25', c: '25' });
+    for (let times = 0; times < 2; times += 1) await agreed();
+    expect(await amounts()).toEqual([]);
+  });
 });
 
 describe('a decision about what else came covers no contradiction about what paid the order', () => {
@@ -184,6 +209,42 @@ describe('a decision about what else came covers no contradiction about what pai
       expect(await run()).toMatchObject({ verdict: 'agreed' });
     },
   );
+
+  test('nor does the contradiction cover a charge that came later', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    list(reference, { a: '25', b: '25' });
+    await contradicted(reference, { status: 'FAILED' });
+    await close();
+    for (const name of ['duplicate_payment', 'paid_contradicted']) {
+      list(reference, { a: '25', c: '25' });
+      expect(await run()).toMatchObject({ verdict: 'findings', findings: { [name]: 1 } });
+      await close();
+    }
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+  });
+
+  test('nor one that had gone, and came again', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    list(reference, { a: '25', b: '25' });
+    await run();
+    await decide();
+    list(reference, { a: '25' });
+    await run();
+    await look(reference, { status: 'FAILED' });
+    list(reference, { a: '25', b: '25' });
+    expect(await run()).toMatchObject({ verdict: 'findings', findings: { duplicate_payment: 1 } });
+    expect(await amounts()).toEqual([2_500n]);
+  });
+
+  test('nor does it make what is left of several charges other money', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    list(reference, { a: '25', b: '15', c: '10' });
+    await contradicted(reference, { status: 'FAILED' });
+    list(reference, { a: '25', b: '15' });
+    await run();
+    await look(reference, paid('25'));
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+  });
 
   test('a surplus, while verify shows no money', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, null);

@@ -1,5 +1,6 @@
 import { HORIZON_SEC } from '../../payments/check-schedule.ts';
 import { PROBE_PATTERN } from '../../platform/ids.ts';
+import { hasChargeNotSeen } from '../open-findings.sql.ts';
 
 /**
  * The facts that the rules use: `COMPARED`, at the end, gives one row for each row of `differing` (`m`), and
@@ -81,8 +82,8 @@ const IS_SECOND_REFUNDED = `m.is_released AND m.there = 'paid_and_reversed'
     HAVING bool_and(s.decision IS NOT DISTINCT FROM 'refund' OR s.surplus_refund IS NOT NULL))`;
 
 const IS_REST_DECIDED = `m.is_released AND m.there = 'paid' AND m.paid_amount > said.came
-  AND m.paid_amount <= said.came + (SELECT sum(d.amount) FROM decided_money d
-    WHERE d.mode = $4 AND d.reference = m.reference AND d.currency = m.paid_currency)`;
+  AND m.paid_amount <= said.came + decided_now($4, m.reference, m.paid_currency, said.came, false, true,
+    m.paid_amount) AND NOT ${hasChargeNotSeen('$4', 'm.reference', 'to_jsonb(m.charge_ids)')}`;
 
 // Where our payment and its order stand.
 const FACTS_OF_PAYMENT = `

@@ -65,7 +65,8 @@ const KEEP_CLASS = 'open_finding';
  * - `is_decided`: an operator decided about its money: it never confirms by itself since.
  * - `is_second_refunded`: the list holds what was confirmed, and a person refunded what else had come: a
  *   second charge, or a surplus.
- * - `is_rest_decided`: the list holds more than was confirmed, and persons decided about as much.
+ * - `is_rest_decided`: the list holds more than was confirmed, and persons decided about as much, of these
+ *   charges.
  * - `is_before`: when reconciliation began it was a transaction that is not ours, or a payment that the list
  *   lacked, and no more money and nothing else has been heard of it since (`begin.sql.ts`).
  */
