@@ -104,10 +104,13 @@ const IS_IN_SIGHT = `CASE WHEN f.class = 'cash_difference' THEN $4 ELSE $3 OR EX
     OR EXISTS (SELECT FROM history_rows h WHERE h.reference = f.reference)) END`;
 
 // As long as verify contradicts what paid the order, that is the class of a payment of which the rest was
-// decided about: the same money is there, or some of several charges.
-const SEEN_NOW = `classified c WHERE c.reference = f.reference AND (c.class = f.class
-  OR c.class = 'paid_contradicted' AND (${SAME_MONEY}
-    OR f.class = 'duplicate_payment' AND c.evidence ? 'charges'))`;
+// decided about: the same money is there.
+const SEEN_NOW = `classified c WHERE c.reference = f.reference
+  AND (c.class = f.class OR c.class = 'paid_contradicted' AND ${SAME_MONEY})`;
+
+// Or several charges. Not correlated: PostgreSQL would read all rows for each finding.
+const WITH_SEVERAL = `SELECT reference FROM classified
+  WHERE class = 'duplicate_payment' OR class = 'paid_contradicted' AND evidence ? 'charges'`;
 
 // More charges do not mean that those which were decided about have gone.
 const IS_THERE = `(${SAME_MONEY} OR f.class = 'duplicate_payment' AND c.actual > f.actual)`;
@@ -131,7 +134,7 @@ export async function closeUnseen(
   await db.query(
     `UPDATE findings f SET gone_at = coalesce(gone_at, now()),
        nothing_left_at = CASE WHEN f.class = 'duplicate_payment'
-         AND NOT EXISTS (SELECT FROM ${SEEN_NOW}) THEN now() END
+         AND f.reference NOT IN (${WITH_SEVERAL}) THEN now() END
      WHERE mode = $1 AND last_run_id <> $2 AND closed_by <> 'reconciliation'
        AND ${MAY_GO} AND ${IS_IN_SIGHT}
        AND NOT EXISTS (SELECT FROM ${SEEN_NOW} AND (gone_at IS NOT NULL OR ${IS_THERE}))`,

@@ -210,6 +210,15 @@ describe('a decision about what else came covers no contradiction about what pai
     },
   );
 
+  test('a second charge that verify had shown, too', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    await look(reference, paid('50'));
+    list(reference, { a: '25', b: '25' });
+    await contradicted(reference, { status: 'FAILED' });
+    await look(reference, paid('25'));
+    expect(await run()).toMatchObject({ verdict: 'agreed' });
+  });
+
   test('nor does the contradiction cover a charge that came later', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, null);
     list(reference, { a: '25', b: '25' });
