@@ -41,6 +41,13 @@ const NOT_EXPLAINED_SINCE = `(c.class = 'reversed' AND EXISTS (
     AND sum(r.amount) >= (c.evidence ->> 'refunded')::bigint + (c.evidence ->> 'unexplained')::bigint
   )) IS NOT TRUE`;
 
+// Nor money that is not ours, once the list shows the refund that a person decided on.
+const NOT_GIVEN_BACK = `(c.class = 'unknown_reference'
+  AND c.evidence ->> 'history' IN ('reversed', 'paid_and_reversed') AND EXISTS (
+    SELECT FROM suspense_items d WHERE d.mode = $1 AND d.reference = c.reference
+    HAVING bool_and(d.decision = 'refund' AND d.currency = coalesce(c.actual_currency, d.currency))
+      AND sum(d.amount) >= coalesce(c.actual, 0))) IS NOT TRUE`;
+
 // Whatever was decided before, money that waits in suspense now keeps the finding about it open.
 const IS_HELD = `c.class IN (${MONEY_CLASSES}) AND EXISTS (SELECT FROM suspense_items s
   WHERE s.mode = $1 AND s.reference = c.reference AND s.closed_at IS NULL)`;
@@ -68,4 +75,5 @@ const HAS_CHARGE_NOT_SEEN = `c.class IN (${MONEY_CLASSES})
 
 /** Whether a difference `c` is a finding that waits for a person, of the mode $1. */
 export const IS_OPEN = `(${IS_HELD} OR ${HAS_CHARGE_NOT_SEEN}
-  OR ${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS} AND ${NOT_EXPLAINED_SINCE})`;
+  OR ${NOT_RESOLVED} AND ${NOT_DECIDED} AND ${NOT_DECIDED_AS_IT_IS} AND ${NOT_EXPLAINED_SINCE}
+    AND ${NOT_GIVEN_BACK})`;

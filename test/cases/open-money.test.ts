@@ -142,6 +142,21 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
     }
   });
 
+  test.each<[string, Ending, string, object]>([
+    ['in part', 'refund', '10', {}],
+    ['as a whole', 'refund', '25', {}],
+    ['though a person kept it', 'keep', '10', { unknown_reference: 1 }],
+  ])('beside money that is not ours and went back %s', async (_what, decision, amount, findings) => {
+    await desk.put({ isConfirmed: true }, { id: 'other' });
+    list('foreign', { a: '25' });
+    await run();
+    await decide(decision);
+    desk.service.history.push({ id: 'a', reference: 'foreign', status: 'REVERSED', amount });
+    expect((await run()).findings).toEqual(findings);
+    desk.service.history.push({ id: 'c', reference: 'foreign', ...paid('40') });
+    expect((await run()).findings).toEqual({ unknown_reference: 1 });
+  });
+
   test('under a reference that is not ours', async () => {
     await desk.put({ isConfirmed: true }, { id: 'other' });
     list('foreign', { a: '25' });

@@ -452,6 +452,22 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: ['test/cases/open-money.test.ts'],
   },
   {
+    bug: 'a refund that a person decided on is a new question',
+    file: 'src/reconciliation/open-findings.sql.ts',
+    find: '\n    AND ${NOT_GIVEN_BACK})`;',
+    replace: ')`;',
+    breaks: 'each refund of money that is not ours is raised as money that is not ours',
+    tests: BY_OPEN_MONEY,
+  },
+  {
+    bug: 'money that the shop kept goes back unseen',
+    file: 'src/reconciliation/open-findings.sql.ts',
+    find: "d.decision = 'refund' AND d.currency",
+    replace: 'd.currency',
+    breaks: 'the books count as kept what the service took back',
+    tests: BY_OPEN_MONEY,
+  },
+  {
     bug: 'a charge that went away by itself counts as decided about',
     file: 'src/reconciliation/open-findings.sql.ts',
     find: "f.closed_by <> 'reconciliation' OR",
