@@ -3,7 +3,8 @@
 -- Left out: the tables of Prisma, of the limits on requests and of reconciliation's staging.
 
 -- An order is paid only if
---   it has a release (paid_needs_a_release), and that release is its own (paid_by_its_release);
+--   it has a release (paid_needs_a_release), that is its own (paid_by_its_release), and there is no other
+--     of the order (releases_order_id_key);
 --   the release is of one of its payments, of the same mode, amount and currency (released_for_its_payment);
 --   the release rests on one proof (released_on_one_proof), which is
 --     an answer of verify about that payment that says paid and exactly this money (released_on_evidence),

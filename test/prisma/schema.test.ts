@@ -88,7 +88,7 @@ test('the constraints that the top of schema.sql names are there', () => {
   const [, top = ''] = text.split('-- An order is paid only if\n');
   const [head = '', rest = ''] = top.split('\n\n', 2);
   const names = [...head.matchAll(/\w+(?:_\w+)+/g)].map(([name]) => name);
-  expect(names).toHaveLength(7);
+  expect(names).toHaveLength(8);
   expect(names.filter((name) => !new RegExp(`(CONSTRAINT|TRIGGER) ${name} `).test(text))).toEqual([]);
   expect(rest).toMatch(/^-- /);
 });
