@@ -106,13 +106,13 @@ const entryOf = (
       '${word}', id, 'was', ${was}, 'attempts', ${attempts}, 'note', ${note}::text))
   FROM asked WHERE order_id IS NOT NULL ORDER BY order_id`;
 
-// Of a release that its receiver took: all that came went back since, by refunds or as the service shows it.
-// The receiver may have lost it, and then ships.
+// Of a release that its receiver took: all that came went back since, by refunds or as the service shows it,
+// also where a person has closed the finding about that. The receiver may have lost it, and then ships.
 const IS_GONE = `delivery = 'delivered' AND money_that_came(releases) <=
   (SELECT coalesce(sum(b.amount), 0) FROM refunds b WHERE b.order_id = releases.order_id)
   + coalesce((SELECT max((f.evidence ->> 'unexplained')::bigint) FROM findings f
     WHERE f.order_id = releases.order_id AND f.class = 'reversed' AND f.raised_at IS NOT NULL
-      AND f.closed_at IS NULL), 0)`;
+      AND f.closed_by IS DISTINCT FROM 'reconciliation' AND f.gone_at IS NULL), 0)`;
 
 /**
  * Makes a delivery due now, whatever became of it before, and starts its three days anew. A delivery in hand

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { listFindings, resolveFinding } from '../../src/cases/findings.ts';
 import { LISTS } from '../../src/commands/work-lists.ts';
 import { DEFAULTS } from '../../src/extensions.ts';
 import { EVENT_TYPES } from '../../src/fulfilment/event.ts';
@@ -295,6 +296,25 @@ describe('a release whose money the service took back as a whole', () => {
     await deliver();
     expect(told).toEqual(['order.paid', 'order.reversed']);
     expect(await contradictions(order)).toEqual([]);
+  });
+});
+
+describe('a release that was delivered before the service took its money back', () => {
+  test('is sent again only by a person who means it, also after the finding was closed by hand', async () => {
+    const order = await paid();
+    await deliver();
+    await shop.hand(`transactions/${order.reference}/reverse`);
+    await run();
+    expect(await asked(order)).toBe('withheld');
+    const { database } = shop.program;
+    const findings = await listFindings(database, 'test');
+    const id = findings.find(({ orderId }) => orderId === order.orderId)?.id ?? 0n;
+    expect(await resolveFinding(database, 'test', id, 'Ngozi', 'a chargeback, lost')).toBe(true);
+    await run();
+    expect(await asked(order)).toBe('withheld');
+    await deliver();
+    expect(told).toEqual(['order.paid', 'order.reversed']);
+    expect(await asked(order, true)).toBe('due');
   });
 });
 

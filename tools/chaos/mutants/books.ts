@@ -902,6 +902,14 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     tests: BY_WITHHOLDING,
   },
   {
+    bug: 'what was delivered is sent again once its reversal was closed by hand',
+    file: 'src/fulfilment/redeliver.sql.ts',
+    find: `AND f.closed_by IS DISTINCT FROM 'reconciliation' AND f.gone_at IS NULL`,
+    replace: `AND f.closed_at IS NULL`,
+    breaks: 'after a lost chargeback the goods are sent once more',
+    tests: BY_WITHHOLDING,
+  },
+  {
     bug: 'a refund locks the journal before the release',
     file: WITHHELD,
     find: '  PERFORM FROM releases WHERE id = was_paid.release_id FOR NO KEY UPDATE;\n',
