@@ -84,11 +84,12 @@ export async function chooseReturnUrl(tx: Queryable, orderId: OrderId, returnUrl
 
 /**
  * Marks a payment that was certainly never sent as being sent now, and as begun now: whether it is on its
- * way, how long its page is resumed, and when it is checked go by its age.
+ * way, how long its page is resumed, and when it is checked go by its age. A reason left over from before
+ * would say that this call has ended, too.
  */
 export async function sendUnsent(tx: Queryable, reference: Reference): Promise<void> {
   await tx.query(
-    `UPDATE payments SET status = 'sending', created_at = now(),
+    `UPDATE payments SET status = 'sending', reason = NULL, created_at = now(),
        next_check_at = now() + interval '${SENDING_IS_LOST_AFTER_SEC} s'
      WHERE reference = $1 AND status = 'created'`,
     [reference],

@@ -65,8 +65,8 @@ async function unsent(body: object = aBasket): Promise<string> {
   serve('PENDING', nothing);
   const { orderId, reference } = await shop.checkout(body);
   await sql(
-    `UPDATE payments SET status = 'created', checkout_url = NULL, created_at = now() - interval '5 min'
-     WHERE reference = $1`,
+    `UPDATE payments SET status = 'created', reason = 'not-connected', checkout_url = NULL,
+       created_at = now() - interval '5 min' WHERE reference = $1`,
     reference,
   );
   return orderId;

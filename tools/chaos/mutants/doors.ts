@@ -11,10 +11,18 @@ export const DOOR_MUTANTS: readonly Mutant[] = [
   {
     bug: 'a payment that is sent late counts from when it was written',
     file: 'src/checkout/further-payment.sql.ts',
-    find: "status = 'sending', created_at = now(),",
-    replace: "status = 'sending',",
+    find: 'reason = NULL, created_at = now(),',
+    replace: 'reason = NULL,',
     breaks: 'a second click opens a second page, and a shopper may pay twice',
     tests: ['test/checkout/ended-meanwhile.test.ts', 'test/checkout/idempotency.test.ts'],
+  },
+  {
+    bug: 'a payment that is sent late keeps the reason why it was not sent',
+    file: 'src/checkout/further-payment.sql.ts',
+    find: "status = 'sending', reason = NULL,",
+    replace: "status = 'sending',",
+    breaks: 'a hint while it is sent lets a second click open a second page, and both are paid',
+    tests: ['test/checkout/ended-meanwhile.test.ts'],
   },
   {
     bug: 'an order whose card was declined gives its voucher back',
