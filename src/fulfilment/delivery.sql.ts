@@ -34,10 +34,24 @@ export const DELIVERY = {
 // Longer than a delivery can take, or two would deliver at once.
 const LEASE_SEC = 30;
 
+/** SQL over `releases`: the newest answer of verify that says whether there is money, and when it came. */
+export const NEWEST_ANSWER = `SELECT v.outcome, v.answered_at FROM verifications v
+  WHERE v.reference = releases.reference AND v.outcome IN ('paid', 'underpaid', 'overpaid', 'unit_error',
+    'currency_mismatch', 'reversed', 'failed', 'expired')
+  ORDER BY v.id DESC LIMIT 1`;
+
+/**
+ * SQL over `releases`: verify shows the money as gone, and no person has asked for the delivery since. Such a
+ * release waits until verify shows the money again, a run withholds it, or a person asks.
+ */
+export const IS_HELD_BACK = `EXISTS (SELECT FROM (${NEWEST_ANSWER}) newest
+  WHERE newest.outcome IN ('reversed', 'failed', 'expired')
+    AND (releases.asked_again_at > newest.answered_at) IS NOT TRUE)`;
+
 // $4: whether events are delivered. What happened to an order before its release is delivered before it.
 const IS_ITS_TURN = {
-  releases: `NOT $4::boolean OR NOT EXISTS (SELECT FROM events e WHERE e.order_id = releases.order_id
-    AND e.delivery = 'waiting' AND NOT e.after_release)`,
+  releases: `(NOT $4::boolean OR NOT EXISTS (SELECT FROM events e WHERE e.order_id = releases.order_id
+    AND e.delivery = 'waiting' AND NOT e.after_release)) AND NOT ${IS_HELD_BACK}`,
   events: `$4::boolean AND NOT EXISTS (SELECT FROM events e WHERE e.order_id = events.order_id
     AND e.delivery = 'waiting' AND e.seq < events.seq)
     AND NOT (after_release AND EXISTS (SELECT FROM releases r WHERE r.order_id = events.order_id

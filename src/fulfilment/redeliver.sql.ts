@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Receiver } from './release.ts';
-import { ENTRY, EVENTS, RELEASES, type Deliveries } from './delivery.sql.ts';
+import { ENTRY, EVENTS, IS_HELD_BACK, NEWEST_ANSWER, RELEASES, type Deliveries } from './delivery.sql.ts';
 import type { EventReceiver, EventType } from './event.ts';
 import { IS_UNSENT, type Unsent } from './releases.sql.ts';
 
@@ -106,9 +106,11 @@ const entryOf = (
       '${word}', id, 'was', ${was}, 'attempts', ${attempts}, 'note', ${note}::text))
   FROM asked WHERE order_id IS NOT NULL ORDER BY order_id`;
 
-// Of a release that its receiver took: all that came went back since, by refunds or as the service shows it,
-// also where a person has closed the finding about that. The receiver may have lost it, and then ships.
-const IS_GONE = `delivery = 'delivered' AND money_that_came(releases) <=
+// Verify says that all of it went back. Or, of a release that its receiver took: all that came went back since,
+// by refunds or as a run has seen it, also where a person has closed the finding about that. The receiver may
+// have lost it, and then ships.
+const IS_GONE = `(SELECT outcome FROM (${NEWEST_ANSWER}) newest) = 'reversed'
+  OR delivery = 'delivered' AND money_that_came(releases) <=
   (SELECT coalesce(sum(b.amount), 0) FROM refunds b WHERE b.order_id = releases.order_id)
   + coalesce((SELECT max((f.evidence ->> 'unexplained')::bigint) FROM findings f
     WHERE f.order_id = releases.order_id AND f.class = 'reversed' AND f.raised_at IS NOT NULL
@@ -136,7 +138,8 @@ function makeDeliveryDue(
     const [row] = await tx.query<{ isDue: boolean }>(
       `WITH seen AS (
        SELECT id, delivery, attempts,
-         delivery = 'withheld' OR ${word === 'release' ? IS_GONE : 'false'} AS is_withheld FROM ${table}
+         coalesce(delivery = 'withheld' OR ${word === 'release' ? IS_GONE : 'false'}, false) AS is_withheld
+       FROM ${table}
        WHERE ${isMeant}
      ), asked AS (
        ${update} r SET delivery = 'waiting', next_check_at = now(), attempts = 0,
@@ -168,7 +171,7 @@ async function makeUnsentDue(
   const rows = await db.query(
     `WITH oldest AS (
        SELECT id FROM ${table} WHERE mode = $1
-         AND ${word === 'event' ? `delivery = 'unneeded' AND type = $5` : `$5::text IS NULL AND ${IS_UNSENT}`}
+         AND ${word === 'event' ? `delivery = 'unneeded' AND type = $5` : `$5::text IS NULL AND ${IS_UNSENT} AND NOT ${IS_HELD_BACK}`}
        ORDER BY ${byAge} LIMIT $4 FOR UPDATE
      ), asked AS (
        ${update} r SET delivery = 'waiting', next_check_at = now(), asked_again_at = now()

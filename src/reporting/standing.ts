@@ -53,14 +53,24 @@ const BY_STATUS: Readonly<Record<OrderDetail['status'], ByStatus>> = {
   paid: (detail, locale) => {
     const { delivery, attempts } = detail;
     const isFailing = delivery === 'waiting' && (attempts ?? 0) > 0 && detail.lastError !== null;
+    const isBack = isHeldBack(detail);
     const texts = [paymentText(detail, locale), refundText(detail, locale), deliveryText(detail)];
     return {
-      tone: delivery === 'dead' ? 'bad' : isFailing ? 'open' : delivery === 'withheld' ? 'quiet' : 'good',
+      tone:
+        delivery === 'dead'
+          ? 'bad'
+          : isFailing || isBack
+            ? 'open'
+            : delivery === 'withheld'
+              ? 'quiet'
+              : 'good',
       text: texts.filter((text) => text !== '').join(' '),
       next:
         stateOf(detail) === 'refunded' && delivery !== 'delivered'
           ? 'Do not deliver it by hand either.'
-          : DELIVERY_NEXT[delivery ?? 'delivered'],
+          : isBack
+            ? HELD_BACK_NEXT
+            : DELIVERY_NEXT[delivery ?? 'delivered'],
     };
   },
   pending: ({ payments, payBy }) => {
@@ -120,6 +130,7 @@ const BY_STATUS: Readonly<Record<OrderDetail['status'], ByStatus>> = {
   }),
 };
 
+const HELD_BACK_NEXT = 'Ask the service about this payment. If its money is there, deliver the order again.';
 const DELIVERY_NEXT: Readonly<Record<NonNullable<OrderDetail['delivery']>, string>> = {
   delivered: 'Nothing to do.',
   waiting: 'Nothing to do. The delivery is tried until it succeeds, for three days.',
@@ -163,7 +174,23 @@ function refundText(detail: OrderDetail, locale: string): string {
   return `${displayMajor(detail.refunded, detail.currency, locale)} of it was refunded.`;
 }
 
-function deliveryText({ delivery, attempts, lastError, deliveredAt, nextDeliveryAt }: OrderDetail): string {
+const SHOWS_MONEY = ['paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch'];
+const SHOWS_NONE = ['reversed', 'failed', 'expired'];
+
+/** As `IS_HELD_BACK` in fulfilment says it: verify shows the money as gone, and no person has asked since. */
+function isHeldBack({ delivery, story }: OrderDetail): boolean {
+  if (delivery !== 'waiting') return false;
+  const paying = story.find(({ source }) => source === 'release')?.reference;
+  const said = ['release-redelivery', ...SHOWS_MONEY, ...SHOWS_NONE];
+  const last = story.findLast(
+    ({ source, what, reference }) =>
+      reference === paying && said.includes(what) && (source === 'verification' || source === 'journal'),
+  );
+  return SHOWS_NONE.includes(last?.what ?? '');
+}
+
+function deliveryText(detail: OrderDetail): string {
+  const { delivery, attempts, lastError, deliveredAt, nextDeliveryAt } = detail;
   const failed = `${attempts ?? 0} ${attempts === 1 ? 'attempt' : 'attempts'} (${lastError ?? 'no error noted'})`;
   switch (delivery) {
     case null:
@@ -179,6 +206,7 @@ function deliveryText({ delivery, attempts, lastError, deliveredAt, nextDelivery
     case 'unneeded':
       return 'No delivery system is connected, so nothing was sent.';
     case 'waiting':
+      if (isHeldBack(detail)) return 'The delivery waits: the service shows its money as gone.';
       if (lastError === null) return 'The delivery is under way.';
       return `Not delivered yet after ${failed}; next attempt on ${nextDeliveryAt === null ? 'request' : minuteOf(nextDeliveryAt)}.`;
   }

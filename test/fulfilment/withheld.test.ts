@@ -299,6 +299,73 @@ describe('a release whose money the service took back as a whole', () => {
   });
 });
 
+describe('a release of which verify shows the money as gone', () => {
+  /** The newest answer about it, as `confirm` stores it. */
+  const answered = ({ orderId, reference }: Paid, outcome: string) =>
+    sql(
+      `INSERT INTO verifications (reference, order_id, mode, outcome, amount, currency, http_status,
+         body_sha256, cause)
+       VALUES ($1, $2, 'test', $3, 850000, 'NGN', 200, '', 'webhook')`,
+      ...[reference, orderId, outcome],
+    );
+  /** As one line: the page is wrapped. */
+  const standing = async ({ orderId }: Paid) =>
+    ((await explain(shop.program.database, orderId))?.text ?? '').replace(/\s+/g, ' ');
+
+  test('by a webhook is not sent before a run withholds it, but by a person who means it', async () => {
+    const order = await paid();
+    await shop.hand(`transactions/${order.reference}/reverse`);
+    await eventually(async () => {
+      await shop.program.duePayments.runOnce();
+      const found = await sql(
+        `SELECT FROM verifications WHERE reference = $1 AND outcome = 'reversed'`,
+        order.reference,
+      );
+      return found.length === 1;
+    });
+    await deliver();
+    expect(await asked(order)).toBe('withheld');
+    expect([told, await deliveryOf(order)]).toEqual([[], 'waiting']);
+    await run();
+    expect(await deliveryOf(order)).toBe('withheld');
+    expect(await asked(order, true)).toBe('due');
+    await deliver();
+    expect(told).toContain('order.paid');
+  });
+
+  test.each(['reversed', 'failed', 'expired'])(
+    'as %s waits, also where it had no receiver, and is sent once verify shows it again',
+    async (outcome) => {
+      const [order, unsent] = [await paid(), await paid()];
+      await become(unsent, 'unneeded');
+      for (const each of [order, unsent]) await answered(each, outcome);
+      await shop.program.sendUnsent({ by: 'Ngozi', note: null });
+      await deliver();
+      await answered(order, 'pending');
+      await deliver();
+      expect(told).toEqual([]);
+      expect(await standing(order)).toContain(
+        'The delivery waits: the service shows its money as gone. Next: Ask the service about this payment.',
+      );
+      for (const each of [order, unsent]) await answered(each, 'paid');
+      await shop.program.sendUnsent({ by: 'Ngozi', note: null });
+      await deliver();
+      expect(told).toEqual(['order.paid', 'order.paid']);
+    },
+  );
+
+  test('as failed is sent when a person asks for it', async () => {
+    const order = await paid();
+    await answered(order, 'failed');
+    await deliver();
+    expect(told).toEqual([]);
+    expect(await asked(order)).toBe('due');
+    expect(await standing(order)).not.toContain('shows its money as gone');
+    await deliver();
+    expect(told).toEqual(['order.paid']);
+  });
+});
+
 describe('a release that was delivered before the service took its money back', () => {
   test('is sent again only by a person who means it, also after the finding was closed by hand', async () => {
     const order = await paid();
