@@ -157,6 +157,33 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
     expect((await run()).findings).toEqual({ unknown_reference: 1 });
   });
 
+  test('nor is one covered that a decision was about, and that had gone', async () => {
+    const { reference } = await desk.put({ isConfirmed: true }, null);
+    for (const charges of [{ a: '25', b: '25' }, { a: '25' }]) {
+      list(reference, charges);
+      await run();
+      if ('b' in charges) await decide();
+    }
+    list(reference, { a: '25', b: '25' });
+    await raised('duplicate_payment');
+    expect(await amounts()).toEqual([2_500n]);
+  });
+
+  test('nor what is left in the list of an order that was never paid, once verify says no', async () => {
+    const { reference } = await desk.put({}, null);
+    list(reference, { a: '30', b: '10', c: '10' });
+    await look(reference, paid('30'));
+    for (const amount of [3_000n, 2_000n]) {
+      await run();
+      expect(await amounts()).toEqual([amount]);
+      await decide();
+    }
+    list(reference, { b: '10', c: '10' });
+    await agreed();
+    await look(reference, { status: 'FAILED' });
+    await raised('duplicate_payment');
+  });
+
   test('under a reference that is not ours', async () => {
     await desk.put({ isConfirmed: true }, { id: 'other' });
     list('foreign', { a: '25' });
