@@ -156,6 +156,8 @@ function makeDeliveryDue(
   });
 }
 
+const UNSENT_RELEASE = `$5::text IS NULL AND ${IS_UNSENT} AND NOT ${IS_HELD_BACK}`;
+
 /**
  * Makes up to `limit` unsent rows due, oldest first, each under the id it has.
  * @param type of events; null for releases
@@ -171,7 +173,7 @@ async function makeUnsentDue(
   const rows = await db.query(
     `WITH oldest AS (
        SELECT id FROM ${table} WHERE mode = $1
-         AND ${word === 'event' ? `delivery = 'unneeded' AND type = $5` : `$5::text IS NULL AND ${IS_UNSENT} AND NOT ${IS_HELD_BACK}`}
+         AND ${word === 'event' ? `delivery = 'unneeded' AND type = $5` : UNSENT_RELEASE}
        ORDER BY ${byAge} LIMIT $4 FOR UPDATE
      ), asked AS (
        ${update} r SET delivery = 'waiting', next_check_at = now(), asked_again_at = now()

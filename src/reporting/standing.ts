@@ -51,26 +51,11 @@ type ByStatus = (detail: OrderDetail, locale: string) => Standing;
 
 const BY_STATUS: Readonly<Record<OrderDetail['status'], ByStatus>> = {
   paid: (detail, locale) => {
-    const { delivery, attempts } = detail;
-    const isFailing = delivery === 'waiting' && (attempts ?? 0) > 0 && detail.lastError !== null;
-    const isBack = isHeldBack(detail);
     const texts = [paymentText(detail, locale), refundText(detail, locale), deliveryText(detail)];
     return {
-      tone:
-        delivery === 'dead'
-          ? 'bad'
-          : isFailing || isBack
-            ? 'open'
-            : delivery === 'withheld'
-              ? 'quiet'
-              : 'good',
+      tone: deliveryTone(detail),
       text: texts.filter((text) => text !== '').join(' '),
-      next:
-        stateOf(detail) === 'refunded' && delivery !== 'delivered'
-          ? 'Do not deliver it by hand either.'
-          : isBack
-            ? HELD_BACK_NEXT
-            : DELIVERY_NEXT[delivery ?? 'delivered'],
+      next: deliveryNext(detail),
     };
   },
   pending: ({ payments, payBy }) => {
@@ -130,7 +115,6 @@ const BY_STATUS: Readonly<Record<OrderDetail['status'], ByStatus>> = {
   }),
 };
 
-const HELD_BACK_NEXT = 'Ask the service about this payment. If its money is there, deliver the order again.';
 const DELIVERY_NEXT: Readonly<Record<NonNullable<OrderDetail['delivery']>, string>> = {
   delivered: 'Nothing to do.',
   waiting: 'Nothing to do. The delivery is tried until it succeeds, for three days.',
@@ -187,6 +171,22 @@ function isHeldBack({ delivery, story }: OrderDetail): boolean {
       reference === paying && said.includes(what) && (source === 'verification' || source === 'journal'),
   );
   return SHOWS_NONE.includes(last?.what ?? '');
+}
+
+function deliveryTone(detail: OrderDetail): Standing['tone'] {
+  const { delivery, attempts, lastError } = detail;
+  if (delivery === 'dead') return 'bad';
+  if (delivery === 'withheld') return 'quiet';
+  const isFailing = delivery === 'waiting' && (attempts ?? 0) > 0 && lastError !== null;
+  return isFailing || isHeldBack(detail) ? 'open' : 'good';
+}
+
+function deliveryNext(detail: OrderDetail): string {
+  const { delivery } = detail;
+  if (stateOf(detail) === 'refunded' && delivery !== 'delivered') return 'Do not deliver it by hand either.';
+  return isHeldBack(detail)
+    ? 'Ask the service about this payment. If its money is there, deliver the order again.'
+    : DELIVERY_NEXT[delivery ?? 'delivered'];
 }
 
 function deliveryText(detail: OrderDetail): string {

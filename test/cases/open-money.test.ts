@@ -159,11 +159,11 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
 
   test('nor is one covered that a decision was about, and that had gone', async () => {
     const { reference } = await desk.put({ isConfirmed: true }, null);
-    for (const charges of [{ a: '25', b: '25' }, { a: '25' }]) {
-      list(reference, charges);
-      await run();
-      if ('b' in charges) await decide();
-    }
+    list(reference, { a: '25', b: '25' });
+    await run();
+    await decide();
+    list(reference, { a: '25' });
+    await run();
     list(reference, { a: '25', b: '25' });
     await raised('duplicate_payment');
     expect(await amounts()).toEqual([2_500n]);
