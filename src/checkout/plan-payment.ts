@@ -71,7 +71,7 @@ function mayProceed(next: Proceed | Declined | { outcome: 'wait' }): next is Pro
   return next.outcome === 'add' || next.outcome === 'send-unsent' || next.outcome === 'resume';
 }
 
-/** The refusal of an order by its status; null: it may be paid. Nothing compiles while a status is missing. */
+/** The refusal of an order by its status; null: it may be paid. The compiler asks for each new status. */
 const REFUSAL: Record<OrderStatus, 'already-paid' | 'under-review' | 'order-cancelled' | null> = {
   pending: null,
   failed: null,

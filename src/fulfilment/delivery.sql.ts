@@ -1,3 +1,4 @@
+import { SHOWS_MONEY, SHOWS_NO_MONEY } from '../orders/money-shown.ts';
 import type { Queryable, Statement } from '../platform/database/database.ts';
 import type { Mode } from '../platform/mode.ts';
 import type { Prunable } from '../platform/database/prune.sql.ts';
@@ -34,10 +35,11 @@ export const DELIVERY = {
 // Longer than a delivery can take, or two would deliver at once.
 const LEASE_SEC = 30;
 
+const oneOf = (outcomes: readonly string[]): string => `('${outcomes.join("', '")}')`;
+
 /** SQL over `releases`: the newest answer of verify that says whether there is money, and when it came. */
 export const NEWEST_ANSWER = `SELECT v.outcome, v.answered_at FROM verifications v
-  WHERE v.reference = releases.reference AND v.outcome IN ('paid', 'underpaid', 'overpaid', 'unit_error',
-    'currency_mismatch', 'reversed', 'failed', 'expired')
+  WHERE v.reference = releases.reference AND v.outcome IN ${oneOf([...SHOWS_MONEY, ...SHOWS_NO_MONEY])}
   ORDER BY v.id DESC LIMIT 1`;
 
 /**
@@ -45,7 +47,7 @@ export const NEWEST_ANSWER = `SELECT v.outcome, v.answered_at FROM verifications
  * release waits until verify shows the money again, a run withholds it, or a person asks.
  */
 export const IS_HELD_BACK = `EXISTS (SELECT FROM (${NEWEST_ANSWER}) newest
-  WHERE newest.outcome IN ('reversed', 'failed', 'expired')
+  WHERE newest.outcome IN ${oneOf(SHOWS_NO_MONEY)}
     AND (releases.asked_again_at > newest.answered_at) IS NOT TRUE)`;
 
 // $4: whether events are delivered. What happened to an order before its release is delivered before it.

@@ -106,9 +106,9 @@ const entryOf = (
       '${word}', id, 'was', ${was}, 'attempts', ${attempts}, 'note', ${note}::text))
   FROM asked WHERE order_id IS NOT NULL ORDER BY order_id`;
 
-// Verify says that all of it went back. Or, of a release that its receiver took: all that came went back since,
-// by refunds or as a run has seen it, also where a person has closed the finding about that. The receiver may
-// have lost it, and then ships.
+// Verify says that all of it went back. Or, of a release that its receiver took: all that came went back
+// since, by refunds or as a run has seen it, also where a person has closed the finding about that. The
+// receiver may have lost it, and then ships.
 const IS_GONE = `(SELECT outcome FROM (${NEWEST_ANSWER}) newest) = 'reversed'
   OR delivery = 'delivered' AND money_that_came(releases) <=
   (SELECT coalesce(sum(b.amount), 0) FROM refunds b WHERE b.order_id = releases.order_id)
@@ -156,6 +156,7 @@ function makeDeliveryDue(
   });
 }
 
+// For the statement below; $5 is the type, of events alone.
 const UNSENT_RELEASE = `$5::text IS NULL AND ${IS_UNSENT} AND NOT ${IS_HELD_BACK}`;
 
 /**

@@ -52,7 +52,7 @@ const NOT_GIVEN_BACK = `(c.class = 'unknown_reference'
 const IS_HELD = `c.class IN (${MONEY_CLASSES}) AND EXISTS (SELECT FROM suspense_items s
   WHERE s.mode = $1 AND s.reference = c.reference AND s.closed_at IS NULL)`;
 
-// The money of the finding `f`, which may have gone by itself before a person decided about it.
+// A person has decided about the money of the finding `f`, maybe after a run had closed it as gone.
 const IS_DECIDED = `(f.closed_by <> 'reconciliation' OR EXISTS (SELECT FROM suspense_items s
     WHERE s.mode = f.mode AND s.reference = f.reference AND s.closed_at > f.closed_at))`;
 

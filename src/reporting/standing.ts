@@ -1,4 +1,5 @@
 import { caseAdvice, caseText, written } from '../cases/case-text.ts';
+import { SHOWS_MONEY, SHOWS_NO_MONEY } from '../orders/money-shown.ts';
 import { DEFAULT_LOCALE } from '../platform/locale.ts';
 import { displayMajor, formatMajor } from '../platform/money.ts';
 import type { OpenCase } from './circumstances.sql.ts';
@@ -158,19 +159,16 @@ function refundText(detail: OrderDetail, locale: string): string {
   return `${displayMajor(detail.refunded, detail.currency, locale)} of it was refunded.`;
 }
 
-const SHOWS_MONEY = ['paid', 'underpaid', 'overpaid', 'unit_error', 'currency_mismatch'];
-const SHOWS_NONE = ['reversed', 'failed', 'expired'];
-
-/** As `IS_HELD_BACK` in fulfilment says it: verify shows the money as gone, and no person has asked since. */
+/** As `IS_HELD_BACK` of the deliveries: verify shows the money as gone, and no person has asked since. */
 function isHeldBack({ delivery, story }: OrderDetail): boolean {
   if (delivery !== 'waiting') return false;
   const paying = story.find(({ source }) => source === 'release')?.reference;
-  const said = ['release-redelivery', ...SHOWS_MONEY, ...SHOWS_NONE];
+  const said = ['release-redelivery', ...SHOWS_MONEY, ...SHOWS_NO_MONEY];
   const last = story.findLast(
     ({ source, what, reference }) =>
       reference === paying && said.includes(what) && (source === 'verification' || source === 'journal'),
   );
-  return SHOWS_NONE.includes(last?.what ?? '');
+  return SHOWS_NO_MONEY.includes(last?.what ?? '');
 }
 
 function deliveryTone(detail: OrderDetail): Standing['tone'] {

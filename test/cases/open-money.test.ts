@@ -54,6 +54,15 @@ async function close(): Promise<void> {
   expect(await closeFinding(desk.database, 'test', closed)).toBe(true);
 }
 
+/** An order paid by the charge a; the list has a second one, b, and a person has decided about it. */
+async function decidedSecond(): Promise<string> {
+  const { reference } = await desk.put({ isConfirmed: true }, null);
+  list(reference, { a: '25', b: '25' });
+  await run();
+  await decide();
+  return reference;
+}
+
 describe('no run agrees while money waits in suspense', () => {
   test('though a person has closed a finding about as much money before', async () => {
     const { reference } = await desk.put({}, null);
@@ -130,10 +139,7 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
     ['the money that was decided about', { a: '25', b: '25' }],
     ['the charge that paid', { a: '25' }],
   ])('and again when a run had seen nothing but %s in between', async (_what, before) => {
-    const { reference } = await desk.put({ isConfirmed: true }, null);
-    list(reference, { a: '25', b: '25' });
-    await run();
-    await decide();
+    const reference = await decidedSecond();
     for (let times = 0; times < 2; times += 1) {
       list(reference, before);
       await run();
@@ -158,10 +164,7 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
   });
 
   test('nor is one covered that a decision was about, and that had gone', async () => {
-    const { reference } = await desk.put({ isConfirmed: true }, null);
-    list(reference, { a: '25', b: '25' });
-    await run();
-    await decide();
+    const reference = await decidedSecond();
     list(reference, { a: '25' });
     await run();
     list(reference, { a: '25', b: '25' });
@@ -195,10 +198,7 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
   });
 
   test('not where verify showed it first, and a person decided about that', async () => {
-    const { reference } = await desk.put({ isConfirmed: true }, null);
-    list(reference, { a: '25', b: '25' });
-    await run();
-    await decide();
+    const reference = await decidedSecond();
     await look(reference, paid('75'));
     await decide();
     list(reference, { a: '25', c: '25' });
@@ -218,10 +218,7 @@ describe('a charge that comes after a decision is raised, whatever the sums', ()
   });
 
   test('but not all of them once more, when the list shows the last one after verify did', async () => {
-    const { reference } = await desk.put({ isConfirmed: true }, null);
-    list(reference, { a: '25', b: '25' });
-    await run();
-    await decide();
+    const reference = await decidedSecond();
     await agreed();
     await look(reference, paid('75'));
     await decide();
@@ -275,10 +272,7 @@ describe('a decision about what else came covers no contradiction about what pai
   });
 
   test('nor one that had gone, and came again', async () => {
-    const { reference } = await desk.put({ isConfirmed: true }, null);
-    list(reference, { a: '25', b: '25' });
-    await run();
-    await decide();
+    const reference = await decidedSecond();
     list(reference, { a: '25' });
     await run();
     await look(reference, { status: 'FAILED' });

@@ -89,6 +89,15 @@ const asked = (order: Paid, withheld = false) =>
   shop.program.redeliver({ idOrOrderId: order.releaseId, by: 'Ngozi', note: 'goodwill', withheld });
 const contradictions = ({ orderId }: Paid) => contradictionsOf(shop.program.database, [asOrderId(orderId)]);
 
+/** The newest answer about it, as `confirm` stores it. */
+const answered = ({ orderId, reference }: Paid, outcome: string) =>
+  sql(
+    `INSERT INTO verifications (reference, order_id, mode, outcome, amount, currency, http_status,
+       body_sha256, cause)
+     VALUES ($1, $2, 'test', $3, 850000, 'NGN', 200, '', 'webhook')`,
+    ...[reference, orderId, outcome],
+  );
+
 /** Starts what has to wait, each when the one before it does. */
 const waiting = async (): Promise<number> => {
   const [row] = await sql<{ count: number }>(
@@ -300,14 +309,6 @@ describe('a release whose money the service took back as a whole', () => {
 });
 
 describe('a release of which verify shows the money as gone', () => {
-  /** The newest answer about it, as `confirm` stores it. */
-  const answered = ({ orderId, reference }: Paid, outcome: string) =>
-    sql(
-      `INSERT INTO verifications (reference, order_id, mode, outcome, amount, currency, http_status,
-         body_sha256, cause)
-       VALUES ($1, $2, 'test', $3, 850000, 'NGN', 200, '', 'webhook')`,
-      ...[reference, orderId, outcome],
-    );
   /** As one line: the page is wrapped. */
   const standing = async ({ orderId }: Paid) =>
     ((await explain(shop.program.database, orderId))?.text ?? '').replace(/\s+/g, ' ');
@@ -378,6 +379,9 @@ describe('a release that was delivered before the service took its money back', 
     const id = findings.find(({ orderId }) => orderId === order.orderId)?.id ?? 0n;
     expect(await resolveFinding(database, 'test', id, 'Ngozi', 'a chargeback, lost')).toBe(true);
     await run();
+    expect(await asked(order)).toBe('withheld');
+    // What the run has seen in the list counts by itself, too.
+    await answered(order, 'paid');
     expect(await asked(order)).toBe('withheld');
     await deliver();
     expect(told).toEqual(['order.paid', 'order.reversed']);

@@ -472,7 +472,7 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     file: 'src/reconciliation/open-findings.sql.ts',
     find: "f.closed_by <> 'reconciliation' OR",
     replace: 'true OR',
-    breaks: 'the list shows it again, nobody has decided about it, and a run says agreed',
+    breaks: 'the list shows the charge again, no person has decided about it, and a run says agreed',
     tests: BY_OPEN_MONEY,
   },
   {
@@ -535,10 +535,9 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
   {
     bug: 'money in another currency is written over what waits in suspense',
     file: 'src/cases/suspend-found-money.sql.ts',
-    find: 'SET class = EXCLUDED.class, amount = EXCLUDED.amount\n    WHERE suspense_items.currency = EXCLUDED.currency AND suspense_items.amount <> EXCLUDED.amount',
-    replace:
-      'SET class = EXCLUDED.class, amount = EXCLUDED.amount, currency = EXCLUDED.currency\n    WHERE suspense_items.amount <> EXCLUDED.amount',
-    breaks: 'what verify had shown is in no case, and nobody gives it back',
+    find: 'amount = EXCLUDED.amount\n    WHERE suspense_items.currency = EXCLUDED.currency AND',
+    replace: 'amount = EXCLUDED.amount, currency = EXCLUDED.currency\n    WHERE',
+    breaks: 'the shop keeps the money that verify showed, and no case tells a person',
     tests: ['test/cases/decided-money.test.ts'],
   },
   {
@@ -882,14 +881,14 @@ export const BOOK_MUTANTS: readonly Mutant[] = [
     file: 'src/fulfilment/delivery.sql.ts',
     find: 'NOT e.after_release)) AND NOT ${IS_HELD_BACK}`,',
     replace: 'NOT e.after_release))`,',
-    breaks: 'a chargeback that a webhook has told of ships until the next run has seen it',
+    breaks: 'the worker ships an order whose chargeback verify has shown, until the next run',
     tests: BY_WITHHOLDING,
   },
   {
     bug: 'an answer that says nothing of the money frees the goods',
     file: 'src/fulfilment/delivery.sql.ts',
-    find: "    'currency_mismatch', 'reversed', 'failed', 'expired')",
-    replace: "    'currency_mismatch', 'reversed', 'failed', 'expired', 'pending')",
+    find: '[...SHOWS_MONEY, ...SHOWS_NO_MONEY]',
+    replace: "[...SHOWS_MONEY, ...SHOWS_NO_MONEY, 'pending']",
     breaks: 'a payment that went back, and that verify does not know for a moment, is shipped',
     tests: BY_WITHHOLDING,
   },
