@@ -5,7 +5,18 @@ import tseslint from 'typescript-eslint';
 // Type-aware rules are the reason for ESLint here: an un-awaited query is a lost write, and only a
 // linter that knows types sees it.
 export default defineConfig(
-  { ignores: ['dist', 'bundle', 'coverage', '.data', 'src/platform/prisma', 'prisma/absent', '**/*.cjs'] },
+  {
+    ignores: [
+      'dist',
+      'bundle',
+      'coverage',
+      '.data',
+      'src/platform/prisma',
+      'prisma/absent',
+      'next',
+      '**/*.cjs',
+    ],
+  },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

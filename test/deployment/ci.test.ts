@@ -11,38 +11,37 @@ import { cleanUp, newFolder } from '../support/process.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../.ci/run', import.meta.url));
 const REPORT = { numPassedTests: 40, numFailedTests: 0, numRuntimeErrorTestSuites: 0 };
-const WHOLE_REPORT = { ...REPORT, numPassedTests: 60 };
+const NEXT_REPORT = { ...REPORT, numPassedTests: 60 };
 
 afterEach(cleanUp);
 
-/** A line of shell for each step. The reports are what jest writes; null: nothing. */
-type Steps = {
-  ci?: string;
-  check?: string;
-  test?: string;
-  all?: string;
-  demo?: string;
-  report?: object | null;
-  wholeReport?: object | null;
-};
+/** A line of shell for each step. The report is what jest writes; null: nothing. */
+type Steps = { ci?: string; check?: string; test?: string; report?: object | null };
 
-async function run(steps: Steps) {
-  const { report = REPORT, wholeReport = WHOLE_REPORT } = steps;
+/** An npm that does these steps and no other. */
+function npmThat({ ci = 'true', check = 'true', test = 'true', report = REPORT }: Steps): string {
+  const writes = report === null ? 'true' : `echo '${JSON.stringify(report)}' > "\${5#--outputFile=}"`;
+  return `case "$1 $2" in
+  "ci "*) ${ci} ;;
+  "run check") ${check} ;;
+  "run test") ${writes}; ${test} ;;
+  *) echo "unexpected: npm $*"; exit 9 ;;
+esac`;
+}
+
+/** @param next the steps in next/; null: there is no such folder */
+async function run(here: Steps, next: Steps | null = {}) {
   const folder = await newFolder();
   mkdirSync(join(folder, '.ci'));
   mkdirSync(join(folder, 'bin'));
+  if (next !== null) mkdirSync(join(folder, 'next'));
   cpSync(SCRIPT, join(folder, '.ci/run'));
-  const writes = (counts: object | null): string =>
-    counts === null ? 'true' : `echo '${JSON.stringify(counts)}' > "\${5#--outputFile=}"`;
   const npm = `#!/bin/sh
-case "$1 $2" in
-  "ci "*) ${steps.ci ?? 'true'} ;;
-  "run check") ${steps.check ?? 'true'} ;;
-  "run test") ${writes(report)}; ${steps.test ?? 'true'} ;;
-  "run test:all") ${writes(wholeReport)}; ${steps.all ?? 'true'} ;;
-  "run demo") ${steps.demo ?? 'true'} ;;
-  *) echo "unexpected: npm $*"; exit 9 ;;
-esac
+if [ "\${PWD##*/}" = next ]; then
+${npmThat({ report: NEXT_REPORT, ...next })}
+else
+${npmThat(here)}
+fi
 `;
   writeFileSync(join(folder, 'bin/npm'), npm, { mode: 0o755 });
   const PATH = [join(folder, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':');
@@ -50,47 +49,72 @@ esac
   return { code: status, last: stdout.trimEnd().split('\n').at(-1), stderr };
 }
 
-const ENDS: [name: string, steps: Steps, last: string, says: RegExp][] = [
-  ['a test fails', { test: 'exit 1', report: { ...REPORT, numFailedTests: 2 } }, '100 passed, 2 failed', /^/],
+const ENDS: [name: string, here: Steps, next: Steps | null, last: string, says: RegExp][] = [
+  [
+    'a test fails',
+    { test: 'exit 1', report: { ...REPORT, numFailedTests: 2 } },
+    {},
+    '100 passed, 2 failed',
+    /^/,
+  ],
   [
     'a test file cannot be read',
     { test: 'exit 1', report: { ...REPORT, numRuntimeErrorTestSuites: 1 } },
+    {},
     '100 passed, 1 failed',
     /^/,
   ],
   [
     'jest crashes',
     { test: 'exit 134', report: null },
+    {},
     '60 passed, 1 failed',
-    /ended with 134 and left no result/,
+    /\(here\) ended with 134 and left no result/,
   ],
-  ['jest says nothing and ends well', { report: null }, '60 passed, 1 failed', /left no result/],
+  ['jest says nothing and ends well', { report: null }, {}, '60 passed, 1 failed', /left no result/],
   [
-    'a test of the whole suite fails',
-    { all: 'exit 1', wholeReport: { ...WHOLE_REPORT, numFailedTests: 3 } },
-    '100 passed, 3 failed',
+    'tests fail in both',
+    { test: 'exit 1', report: { ...REPORT, numFailedTests: 2 } },
+    { test: 'exit 1', report: { ...NEXT_REPORT, numFailedTests: 3 } },
+    '100 passed, 5 failed',
     /^/,
   ],
   [
-    'the whole suite crashes',
-    { all: 'exit 134', wholeReport: null },
+    'jest crashes in next/',
+    {},
+    { test: 'exit 134', report: null },
     '40 passed, 1 failed',
-    /npm run test:all/,
+    /\(next\) ended with 134/,
   ],
   [
     'jest fails behind the tests',
     { test: 'exit 1' },
+    {},
     '100 passed, 1 failed',
-    /every test passed, and .* ended with 1/,
+    /every test passed, and npm test \(here\) ended with 1/,
   ],
-  ['no test is found', { report: { ...REPORT, numPassedTests: 0 } }, '60 passed, 1 failed', /^/],
-  ['the demo fails', { demo: 'exit 1' }, '100 passed, 1 failed', /^failed: npm run demo$/m],
-  ['the check fails', { check: 'exit 2' }, '0 passed, 1 failed', /^failed: npm run check$/m],
-  ['nothing can be installed', { ci: 'exit 1' }, '0 passed, 1 failed', /^failed: npm ci$/m],
+  ['no test is found', { report: { ...REPORT, numPassedTests: 0 } }, {}, '60 passed, 1 failed', /^/],
+  ['the check fails', { check: 'exit 2' }, {}, '60 passed, 1 failed', /^failed in .*: npm run check$/m],
+  ['nothing can be installed', { ci: 'exit 1' }, {}, '60 passed, 1 failed', /^failed in .*: npm ci$/m],
+  [
+    'the check fails in next/',
+    {},
+    { check: 'exit 2' },
+    '40 passed, 1 failed',
+    /^failed in next: npm run check$/m,
+  ],
+  [
+    'nothing can be installed in either',
+    { ci: 'exit 1' },
+    { ci: 'exit 1' },
+    '0 passed, 2 failed',
+    /next: npm ci/,
+  ],
+  ['there is no next/', {}, null, '40 passed, 1 failed', /^failed in .*: cd next$/m],
 ];
 
-test.each(someOf(ENDS, 4))('when %s, it ends with 1 and counts it', async (_name, steps, last, says) => {
-  const end = await run(steps);
+test.each(someOf(ENDS, 4))('when %s, it ends with 1 and counts it', async (_name, here, next, last, says) => {
+  const end = await run(here, next);
   expect(end).toEqual({ code: 1, last, stderr: expect.stringMatching(says) });
 });
 

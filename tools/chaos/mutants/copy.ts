@@ -21,7 +21,7 @@ export type Copy = {
   remove(): void;
 };
 
-const STAYS_HERE = new Set(['.git', '.data', 'node_modules', 'coverage', 'dist', 'bundle']);
+const STAYS_HERE = new Set(['.git', '.data', 'node_modules', 'coverage', 'dist', 'bundle', 'next']);
 
 export function copyTree(root: string): Copy {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'integrator-mutants-')));
