@@ -1,0 +1,18 @@
+// Tests are ES modules, as the program is; swc takes the types off and checks nothing (`npm run check` does).
+export default {
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, swcrc: false },
+    ],
+  },
+  testEnvironment: './test/support/environment.cjs',
+  globalSetup: './test/support/global-setup.ts',
+  globalTeardown: './test/support/global-teardown.ts',
+  // Each worker starts programs of its own.
+  maxWorkers: 2,
+  // A busy machine starts them slowly.
+  testTimeout: 60_000,
+};

@@ -1,0 +1,117 @@
+import cors from 'cors';
+import express, { Router, type Express } from 'express';
+import helmet from 'helmet';
+import { checkoutRoutes } from './checkout/routes.ts';
+import { createCheckoutLimits } from './checkout/limits.ts';
+import type { Program } from './compose.ts';
+import { routes as ownRoutes } from './custom/routes.ts';
+import { healthRoutes } from './health.ts';
+import { findOrder, viewOf } from './orders/view.ts';
+import { isDatabaseAway } from './platform/db.ts';
+import { createLimit, networkOf } from './platform/limits.ts';
+import { accessLog } from './platform/logger.ts';
+import { registry } from './platform/metrics.ts';
+import { formatMajor } from './platform/money.ts';
+import { notFound, Problem, problemHandler } from './platform/problem.ts';
+import { isSecret } from './platform/secret.ts';
+import { createStreams } from './shop-api/streams.ts';
+import { shopApiRoutes } from './shop-api/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
+
+/**
+ * All routes, as one Express application. It opens no port.
+ * @param ownOrigin as browsers reach this server
+ */
+export function createApp(program: Program, ownOrigin: () => string): Express {
+  const { config, database, gateway, logger, onDue } = program;
+  const limits = createCheckoutLimits(database.pool, config.CHECKOUTS_PER_MINUTE);
+  const shared = { ...program, prisma: database.prisma, landings: config.STOREFRONT_RETURN_URL, mode: config.mode };
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('trust proxy', config.TRUSTED_PROXIES);
+  app.use(accessLog(logger));
+  app.use(helmet());
+  app.use(healthRoutes(database, gateway));
+  app.use(webhookRoutes({ prisma: database.prisma, gateway, secrets: config.WEBHOOK_SECRETS, onDue, logger }));
+  app.use(
+    checkoutRoutes({
+      ...shared,
+      limits,
+      ownOrigin,
+      storefrontOrigins: config.STOREFRONT_ORIGINS,
+      returnBase: () => `${ownOrigin()}/checkout/return/`,
+    }),
+  );
+  app.use(shopApiRoutes({ ...shared, token: config.SHOP_API_TOKEN }));
+  app.use(readRoutes(program, (network) => limits.countRead(network)));
+  app.use(metricsRoute(program));
+  if (ownRoutes !== null) app.use(ownRoutes(program));
+  app.use(notFound);
+  app.use(problemHandler(logger, isDatabaseAway));
+  return app;
+}
+
+/** What a storefront reads: products, and an order by its id, which cannot be guessed. */
+function readRoutes(
+  { config, database: { prisma }, catalogue, logger }: Program,
+  countRead: (network: string) => Promise<void>,
+): Router {
+  const router = Router();
+  const streams = createStreams(prisma, logger);
+  const storefronts = cors({ origin: [...config.STOREFRONT_ORIGINS], maxAge: 600 });
+  const read = async (orderId: string, ip: string | undefined) => {
+    await countRead(networkOf(ip));
+    const order = await findOrder(prisma, orderId);
+    if (order?.mode !== config.mode) throw new Problem('not-found');
+    return order;
+  };
+  router.use(['/products', '/orders/:orderId'], storefronts);
+  router.get('/products', async (req, res) => {
+    await countRead(networkOf(req.ip));
+    const products = await catalogue.products(prisma);
+    res.json(
+      products.map(({ sku, name, description, image, unitAmount, currency }) => {
+        return { sku, name, description, image, price: formatMajor({ amount: unitAmount, currency }), currency };
+      }),
+    );
+  });
+  router.get('/orders/:orderId', async (req, res) => {
+    res.set('cache-control', 'no-store').json(viewOf(await read(req.params.orderId, req.ip)));
+  });
+  router.get('/orders/:orderId/events', async (req, res) => {
+    streams.open(await read(req.params.orderId, req.ip), req, res);
+  });
+  return router;
+}
+
+const WRONG_TOKENS_PER_MIN = 10;
+
+/** For operators' tokens; without any, for this machine alone, and not in production. */
+function metricsRoute({ config }: Program): Router {
+  const router = Router();
+  const tokens = [
+    ...(config.ADMIN_TOKEN === null ? [] : [config.ADMIN_TOKEN]),
+    ...config.OPERATORS.map(({ token }) => token),
+  ];
+  const wrongTokens = createLimit({ pool: null, name: 'metrics', points: WRONG_TOKENS_PER_MIN, perSec: 60 });
+  router.get('/metrics', async (req, res) => {
+    const given = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1] ?? '';
+    const network = networkOf(req.ip);
+    if (!(await wrongTokens.has(network))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
+    // A request that a proxy passed on is not from this machine, whatever its socket says.
+    const isLocal =
+      !config.production &&
+      /^(::ffff:)?127\.|^::1$/.test(req.socket.remoteAddress ?? '') &&
+      req.get('x-forwarded-for') === undefined &&
+      req.get('forwarded') === undefined;
+    const isAllowed = tokens.length === 0 ? isLocal : tokens.some((token) => isSecret(given, token));
+    if (!isAllowed) {
+      await wrongTokens.take(network);
+      throw new Problem('unauthorized', {
+        detail: 'Send `Authorization: Bearer` with ADMIN_TOKEN, or an operator’s token.',
+      });
+    }
+    res.type(registry.contentType).send(await registry.metrics());
+  });
+  return router;
+}

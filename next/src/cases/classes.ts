@@ -1,0 +1,110 @@
+import { isPowerOfTenApart } from '../platform/money.ts';
+import { digestOf } from '../platform/ids.ts';
+
+/** Why a person must look. The words for people stand with the console; these are what programs read. */
+export type CaseClass =
+  // Held money: it came, and nothing has been done with it.
+  | 'unknown_reference'
+  | 'currency_mismatch'
+  | 'paid_after_decision'
+  | 'charged_again'
+  | 'duplicate_payment'
+  | 'paid_after_end'
+  | 'unit_error'
+  | 'underpaid'
+  | 'overpaid'
+  // Missing money: a source no longer shows what was earned.
+  | 'reversed'
+  | 'absent_from_history'
+  // Either: two sources, or one and our books, say different things.
+  | 'contradicted'
+  // Nothing is proven.
+  | 'unproven'
+  | 'unknown_status'
+  | 'unreadable';
+
+/** What one source says of a reference, in one currency. */
+export type Source = {
+  name: 'verify' | 'list';
+  /** Its word; of the list null: the reference is absent. */
+  word: string | null;
+  shows: bigint;
+  /** Whether it says that money went back. */
+  showsGone: boolean;
+};
+
+/** All that the rules look at, of one reference in one currency. */
+export type Facts = {
+  standing: { held: bigint; reversed: bigint; need: bigint };
+  /** Where the reference's own order stands; null: it has none. */
+  order: { amount: bigint; currency: string; isReleased: boolean; isEnded: boolean } | null;
+  currency: string;
+  /** Whether this payment released its order. */
+  isReleased: boolean;
+  /** Whether a person has decided about this reference. */
+  isDecided: boolean;
+  /** The sources that show less than they must; of a released payment alone. */
+  short: readonly Source[];
+  /** What verify's newest readable answer shows in this currency, and whether that is doubted. */
+  verify: { outcome: string; word: string | null; shows: bigint; doubt: string | null } | null;
+  /** For a day, nothing that verify answered could be read. */
+  isUnreadable: boolean;
+};
+
+/** A reason to open a case. A decision covers what was seen, by this digest: words and figures, no ids and no times. */
+export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
+
+/** All findings, the loudest first: a decision that covers one passes over to the next. Pure. */
+export function classify(facts: Facts): Finding[] {
+  const { standing, short, verify, isReleased } = facts;
+  const { held, reversed, need } = standing;
+  const findings: Finding[] = [];
+  const find = (rule: string, name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
+    findings.push({
+      class: name,
+      held: amounts.held ?? 0n,
+      missing: amounts.missing ?? 0n,
+      digest: digestOf([rule, seen]),
+    });
+  };
+  if (isReleased && (reversed > 0n || short.length > 0)) {
+    const seen = [reversed, ...short.map(({ name, word, shows }) => [name, word, shows])];
+    find('missing', classOfMissing(reversed, short), { missing: missingOf(reversed, need, short) }, seen);
+  }
+  if (held > 0n) find('held', whyHeld(facts), { held }, held);
+  if (!isReleased && held === 0n && facts.order !== null && facts.currency === facts.order.currency) {
+    if (facts.isUnreadable) find('word', 'unreadable', {}, 'unreadable');
+    else if (verify?.outcome === 'unknown') find('word', 'unknown_status', {}, verify.word);
+    else if (verify?.outcome === 'unproven') find('word', 'unproven', {}, [verify.word, verify.doubt]);
+  }
+  return findings;
+}
+
+function classOfMissing(reversed: bigint, short: readonly Source[]): CaseClass {
+  if (reversed > 0n || short.some(({ showsGone }) => showsGone)) return 'reversed';
+  return short.some(({ word }) => word !== null) ? 'contradicted' : 'absent_from_history';
+}
+
+/** How much is missing: by the sources that show it as gone, else by the short ones. */
+function missingOf(reversed: bigint, need: bigint, short: readonly Source[]): bigint {
+  if (reversed > 0n) return reversed;
+  const gone = short.filter(({ showsGone }) => showsGone);
+  const least = (gone.length > 0 ? gone : short).map(({ shows }) => shows).reduce((a, b) => (a < b ? a : b));
+  return need - least;
+}
+
+/** Why held money is not earned: the first reason that fits. */
+function whyHeld({ order, currency, isDecided, isReleased, verify, standing }: Facts): CaseClass {
+  const shows = verify?.shows ?? 0n;
+  if (order === null) return 'unknown_reference';
+  if (currency !== order.currency) return 'currency_mismatch';
+  if (isReleased) return 'charged_again';
+  if (isDecided) return 'paid_after_decision';
+  if (order.isReleased) return 'duplicate_payment';
+  if (order.isEnded) return 'paid_after_end';
+  if (shows === 0n) return 'contradicted';
+  if (verify?.doubt) return 'unproven';
+  if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
+  if (standing.held > order.amount && shows < order.amount) return 'contradicted';
+  return standing.held < order.amount ? 'underpaid' : 'overpaid';
+}

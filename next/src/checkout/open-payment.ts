@@ -1,0 +1,94 @@
+import type { Logger } from 'pino';
+import type { Gateway } from '../gateway/gateway.ts';
+import { INITIALIZE_MS, type InitializeResult } from '../gateway/initialize.ts';
+import { changeOrder } from '../payments/change-order.ts';
+import { record, setPayment, type Change, type Dossier, type Terms } from '../payments/change.ts';
+import { Problem } from '../platform/problem.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+
+export type OpenParts = {
+  prisma: PrismaClient;
+  gateway: Gateway;
+  terms: Terms;
+  /** Where the shopper comes back to: this and the reference. */
+  returnBase: () => string;
+  logger: Logger;
+};
+
+/** A payment that is committed and not sent. */
+export type Placed = { orderId: string; reference: string; amount: bigint; currency: string; email: string };
+export type Opened = { orderId: string; reference: string; amount: bigint; currency: string; checkoutUrl: string };
+
+/** By then initialize has answered, or its process is dead. */
+export const SENDING_MS = INITIALIZE_MS + 5_000;
+/** When a payment whose process died is asked about. */
+export const lostAt = (): Date => new Date(Date.now() + SENDING_MS);
+
+const RETRY_SEC = 5;
+const FIRST_CHECK_MS = 5_000;
+
+/**
+ * Opens a committed payment at the service: one initialize call, ever, for its reference.
+ * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is unknown, 409 when the order
+ * ended meanwhile: its page must not be paid
+ */
+export async function openPayment(
+  parts: OpenParts,
+  { orderId, reference, amount, currency, email }: Placed,
+): Promise<Opened> {
+  const { gateway, logger, returnBase } = parts;
+  const request = { email, money: { amount, currency }, reference, redirectUrl: `${returnBase()}${reference}` };
+  const result = await gateway.initialize(request);
+  const status = await changeOrder(parts, orderId, 'service', (change) => {
+    writeResult(change, reference, result);
+    return Promise.resolve(change.dossier.status);
+  });
+  logger.info(
+    { orderId, reference, outcome: result.outcome, reason: 'reason' in result ? result.reason : undefined },
+    'initialize answered',
+  );
+  if (result.outcome === 'refused') throw new Problem('payment-refused', { extra: { orderId } });
+  if (result.outcome !== 'opened')
+    throw new Problem('payment-service-unavailable', {
+      detail: 'The order is kept. Send the same Idempotency-Key again, or start a checkout with its orderId.',
+      retryAfterSec: Math.max(result.retryAfterSec ?? 0, RETRY_SEC),
+      extra: { orderId },
+    });
+  if (status !== null && status !== 'pending' && status !== 'failed') throw refusalOf(status, orderId);
+  return { orderId, reference, amount, currency, checkoutUrl: result.checkoutUrl };
+}
+
+function writeResult(change: Change, reference: string, result: InitializeResult): void {
+  const { dossier, now } = change;
+  const payment = dossier.payments.find((one) => one.reference === reference);
+  if (payment === undefined) throw new Error(`${reference} is no payment of its order`);
+  record(change, `initialize ${result.outcome}`, reference, 'reason' in result ? { reason: result.reason } : {});
+  if (result.outcome === 'opened') setPayment(change, payment, { checkoutUrl: result.checkoutUrl, openedAt: now });
+  // A webhook, or the schedule, may have been faster: what verify said stays.
+  if (payment.status !== 'sending') return;
+  switch (result.outcome) {
+    case 'opened':
+      setPayment(change, payment, { status: 'open', nextCheckAt: new Date(now.getTime() + FIRST_CHECK_MS) });
+      break;
+    case 'refused':
+    case 'not-sent':
+      setPayment(change, payment, { status: 'refused', reason: result.reason, nextCheckAt: null });
+      break;
+    case 'unknown':
+      setPayment(change, payment, { reason: result.reason, nextCheckAt: now });
+  }
+}
+
+const REFUSALS = {
+  pending: 'request-in-flight',
+  failed: 'request-in-flight',
+  paid: 'already-paid',
+  review: 'under-review',
+  cancelled: 'order-cancelled',
+  expired: 'order-expired',
+} as const;
+
+/** Why an order in this state takes no further payment. */
+export function refusalOf(status: Dossier['status'], orderId: string): Problem {
+  return new Problem(REFUSALS[status], { extra: { orderId } });
+}

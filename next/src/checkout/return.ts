@@ -1,0 +1,46 @@
+import type { Confirm } from '../payments/confirm.ts';
+import { hint, lease } from '../payments/due.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+
+/** A shopper waits: six seconds in all, then the order is shown as it stands and asked about in the background. */
+const RETURN_MS = 6_000;
+const STEP_MS = 150;
+
+export type Returned = { orderId: string; status: string; returnUrl: string | null };
+
+type ReturnParts = { prisma: PrismaClient; mode: 'test' | 'live'; confirm: Confirm; onDue: () => void };
+
+/**
+ * The shopper is back from the hosted page. Nothing that the redirect says is believed: verify is asked, at most once,
+ * unless somebody else is asking already.
+ * @param mayAsk false: beyond the limits, the order is shown as it stands
+ * @returns null for a reference that is not ours
+ */
+export async function returnFromCheckout(
+  { prisma, mode, confirm, onDue }: ReturnParts,
+  reference: string,
+  mayAsk: boolean,
+): Promise<Returned | null> {
+  const deadline = performance.now() + RETURN_MS;
+  const payment = await prisma.payment.findUnique({ where: { reference, mode } });
+  if (payment?.orderId == null) return null;
+  const isSettled = payment.status === 'paid';
+  // A hint that teaches nothing is followed by pauses, as a webhook is: a page that is loaded again asks no flood.
+  if (mayAsk && !isSettled && payment.quietChecks < 3) {
+    while (performance.now() < deadline) {
+      const taken = await lease(prisma, reference, 'return');
+      if (taken !== null) {
+        await confirm(taken, 'person', Math.max(1_000, deadline - performance.now()));
+        break;
+      }
+      await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+      const other = await prisma.payment.findUnique({ where: { reference } });
+      if (other?.answeredAt?.getTime() !== payment.answeredAt?.getTime()) break;
+    }
+  } else if (!isSettled) {
+    await hint(prisma, mode, [reference]);
+    onDue();
+  }
+  const { id, status, returnUrl } = await prisma.order.findUniqueOrThrow({ where: { id: payment.orderId } });
+  return { orderId: id, status, returnUrl };
+}

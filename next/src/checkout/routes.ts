@@ -1,0 +1,138 @@
+import cors from 'cors';
+import express, { Router, type Request, type Response } from 'express';
+import { againInput, basketInput } from '../orders/input.ts';
+import { listedLanding } from '../orders/landing.ts';
+import { networkOf } from '../platform/limits.ts';
+import { formatMajor } from '../platform/money.ts';
+import { parseInput, Problem } from '../platform/problem.ts';
+import { readKey } from './idempotency.ts';
+import type { CheckoutLimits } from './limits.ts';
+import { returnFromCheckout } from './return.ts';
+import type { Opened } from './open-payment.ts';
+import { continueCheckout, startCheckout, type CheckoutParts } from './start.ts';
+
+export type CheckoutRoutesParts = CheckoutParts & {
+  limits: CheckoutLimits;
+  /** Our own origin, as browsers reach it. */
+  ownOrigin: () => string;
+  storefrontOrigins: readonly string[];
+  /** Where shoppers may land, the default first; empty: on our own page of the order. */
+  landings: readonly URL[];
+  /** A payment may be due now. */
+  onDue: () => void;
+};
+
+const MAX_BODY = '64kb';
+
+/** The shopper's routes: to the hosted page, and back from it. */
+export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
+  const router = Router();
+  const storefronts = cors({ origin: [...parts.storefrontOrigins], maxAge: 600, exposedHeaders: ['retry-after'] });
+  router.options('/checkout', storefronts);
+  router.post(
+    '/checkout',
+    storefronts,
+    (req, _res, next) => {
+      refuseForeignOrigin(req, parts);
+      next();
+    },
+    express.json({ limit: MAX_BODY, inflate: false }),
+    express.text({ type: 'application/x-www-form-urlencoded', limit: MAX_BODY, inflate: false }),
+    async (req, res) => {
+      await parts.limits.countCheckout(networkOf(req.ip));
+      const isForm = typeof req.body === 'string';
+      answer(res, await checkout(parts, req), isForm);
+    },
+  );
+
+  // Services send the shopper back by GET or by POST, with whatever they like in it.
+  router.all('/checkout/return/:reference', async (req, res) => {
+    if (!['GET', 'POST', 'HEAD'].includes(req.method)) throw new Problem('method-not-allowed');
+    const reference = parts.gateway.references.parse(req.params.reference);
+    const mayAsk = req.method !== 'HEAD' && (await parts.limits.mayAsk(networkOf(req.ip)));
+    const mode = parts.gateway.mode;
+    const returned = reference === null ? null : await returnFromCheckout({ ...parts, mode }, reference, mayAsk);
+    if (returned === null) throw new Problem('not-found');
+    res.redirect(303, landingOf(parts, returned));
+  });
+  return router;
+}
+
+/** Browsers say where a form or a script comes from. Other programs do not, and hold no shopper's cookies. */
+function refuseForeignOrigin(req: Request, { ownOrigin, storefrontOrigins }: CheckoutRoutesParts): void {
+  const origin = req.get('origin');
+  if (origin !== undefined && origin !== ownOrigin() && !storefrontOrigins.includes(origin))
+    throw new Problem('foreign-origin');
+}
+
+async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opened> {
+  const given = typeof req.body === 'string' ? readForm(req.body) : { input: req.body as unknown, intent: undefined };
+  const { input } = given;
+  if (input === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON or an HTML form.' });
+  const header = req.get('idempotency-key') ?? given.intent;
+  if (typeof input === 'object' && input !== null && 'orderId' in input) {
+    const { orderId } = parseInput(againInput, input);
+    readKey(header, orderId, { orderId });
+    return openCounted(parts, null, () => continueCheckout(parts, orderId));
+  }
+  const basket = parseInput(basketInput, input);
+  const returnUrl = listedLanding(basket.returnUrl, parts.landings);
+  const key = readKey(header, basket.email, { ...basket, returnUrl });
+  return openCounted(parts, basket.email, () => startCheckout(parts, { ...basket, returnUrl }, key));
+}
+
+/** Counts what the service opened for an e-mail address. */
+async function openCounted(
+  { limits }: CheckoutRoutesParts,
+  email: string | null,
+  open: () => Promise<Opened>,
+): Promise<Opened> {
+  if (email !== null && !(await limits.hasRoom(email))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
+  const opened = await open();
+  if (email !== null) await limits.countOpened(email);
+  return opened;
+}
+
+/** A plain HTML form: `email`, as many `sku` as `quantity` fields, or `orderId`; `intent` is its idempotency key. */
+function readForm(text: string): { input: unknown; intent: string | undefined } {
+  const form = new URLSearchParams(text);
+  const one = (name: string): Record<string, string> => (form.get(name) ? { [name]: form.get(name) ?? '' } : {});
+  const intent = form.get('intent') ?? undefined;
+  if (form.get('orderId')) return { input: { ...one('orderId'), ...one('returnUrl') }, intent };
+  const quantities = form.getAll('quantity');
+  const items = form.getAll('sku').map((sku, index) => ({ sku, quantity: Number(quantities[index] ?? '1') }));
+  return {
+    input: {
+      email: form.get('email') ?? '',
+      items: items.filter(({ quantity }) => quantity !== 0),
+      ...one('currency'),
+      ...one('returnUrl'),
+    },
+    intent,
+  };
+}
+
+function landingOf(
+  { landings, ownOrigin }: CheckoutRoutesParts,
+  { orderId, status, returnUrl }: { orderId: string; status: string; returnUrl: string | null },
+): string {
+  const target = returnUrl ?? landings[0]?.href;
+  if (target === undefined) return `${ownOrigin()}/orders/${orderId}`;
+  const landing = new URL(target);
+  landing.searchParams.set('order', orderId);
+  landing.searchParams.set('status', status);
+  return landing.href;
+}
+
+function answer(res: Response, { orderId, reference, amount, currency, checkoutUrl }: Opened, isForm: boolean): void {
+  if (isForm) res.redirect(303, checkoutUrl);
+  else
+    res.status(201).json({
+      orderId,
+      reference,
+      status: 'pending',
+      amount: formatMajor({ amount, currency }),
+      currency,
+      checkoutUrl,
+    });
+}

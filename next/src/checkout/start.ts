@@ -1,0 +1,173 @@
+import type { Gateway } from '../gateway/gateway.ts';
+import { priceBasket, type Catalogue } from '../orders/catalogue.ts';
+import { totalOf, type Basket, type Line } from '../orders/input.ts';
+import { changeOrder } from '../payments/change-order.ts';
+import { record, type Change, type DossierPayment } from '../payments/change.ts';
+import type { Confirm } from '../payments/confirm.ts';
+import { lease } from '../payments/due.ts';
+import { ALL, findStop } from '../payments/stops.ts';
+import { constraintOf, type Tx } from '../platform/db.ts';
+import { isSameDigest, newOrderId } from '../platform/ids.ts';
+import { Problem } from '../platform/problem.ts';
+import type { Key } from './idempotency.ts';
+import {
+  lostAt,
+  openPayment,
+  refusalOf,
+  SENDING_MS,
+  type Opened,
+  type OpenParts,
+  type Placed,
+} from './open-payment.ts';
+
+export type CheckoutParts = OpenParts & { catalogue: Catalogue; confirm: Confirm };
+
+/** At most so many payments of one order that may still be paid: each may be paid by mistake. */
+const MAX_PAYABLE = 5;
+const STOPPED_RETRY_SEC = 60;
+
+/**
+ * Starts a checkout of a basket. The order is priced here, and all of it is committed before the service is called, so
+ * no crash loses a payment. The same key again leads to the same order as it stands now.
+ * @throws {Problem} whatever keeps the shopper from paying
+ */
+export async function startCheckout(
+  parts: CheckoutParts,
+  basket: Basket & { returnUrl?: string | undefined },
+  key: Key | null,
+): Promise<Opened> {
+  const before = await findByKey(parts, key);
+  if (before !== null) return continueCheckout(parts, before);
+  const { prisma, gateway, catalogue } = parts;
+  const { lines, currency } = await priceBasket(prisma, catalogue, basket);
+  const amount = totalOf(lines, 'items');
+  await refuseWhileStopped(prisma, gateway.mode, currency);
+  const placed = {
+    orderId: newOrderId(),
+    reference: gateway.references.create(),
+    amount,
+    currency,
+    email: basket.email,
+  };
+  try {
+    await placeOrder(parts, { ...placed, lines, returnUrl: basket.returnUrl ?? null }, key);
+  } catch (error) {
+    // The same request came at the same moment, and the other one was first.
+    const winner = constraintOf(error) === 'idempotency_keys_pkey' ? await findByKey(parts, key) : null;
+    if (winner === null) throw error;
+    return continueCheckout(parts, winner);
+  }
+  return openPayment(parts, placed);
+}
+
+async function findByKey({ prisma, gateway: { mode } }: CheckoutParts, key: Key | null): Promise<string | null> {
+  if (key === null) return null;
+  const found = await prisma.idempotencyKey.findUnique({ where: { mode_key: { mode, key: key.key } } });
+  if (found === null) return null;
+  if (!isSameDigest(found.digest, key.digest)) throw new Problem('idempotency-key-reused');
+  return found.orderId;
+}
+
+async function refuseWhileStopped(db: Tx, mode: 'test' | 'live', currency: string): Promise<void> {
+  const stop = await findStop(db, mode, currency);
+  if (stop?.what === ALL) throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_SEC });
+  if (stop !== null) throw new Problem('currency-stopped', { detail: `New payments in ${currency} are stopped.` });
+}
+
+/** Order, lines, payment, key and journal, in one transaction, before anything is sent. */
+async function placeOrder(
+  { prisma, gateway: { mode } }: CheckoutParts,
+  order: Placed & { lines: Line[]; returnUrl: string | null },
+  key: Key | null,
+): Promise<void> {
+  const { orderId: id, reference, amount, currency, email, lines, returnUrl } = order;
+  await prisma.order.create({
+    data: {
+      ...{ id, mode, email, amount, currency, returnUrl },
+      lines: { create: lines.map((line, position) => ({ ...line, position })) },
+      payments: { create: { reference, status: 'sending', nextCheckAt: lostAt() } },
+      journal: { create: [{ what: 'order placed', by: 'shopper', reference, data: {} }] },
+      ...(key !== null && { keys: { create: { mode, ...key } } }),
+    },
+    select: { id: true },
+  });
+}
+
+/**
+ * Goes on with an order that exists: the page that is open already, if verify says just now that it still waits, else
+ * the next payment.
+ * @throws {Problem} whatever keeps the shopper from paying
+ */
+export async function continueCheckout(parts: CheckoutParts, orderId: string): Promise<Opened> {
+  for (let waited = 0; ; waited += WAIT_STEP_MS) {
+    const plan = await planFor(parts, orderId);
+    if (plan.next === 'hand-out') return plan.opened;
+    if (plan.next === 'open') return openPayment(parts, plan.placed);
+    if (waited > SENDING_MS) throw new Problem('request-in-flight', { retryAfterSec: 2 });
+    if (plan.next === 'ask') await ask(parts, plan.reference);
+    await new Promise((resolve) => setTimeout(resolve, plan.next === 'wait' ? WAIT_STEP_MS : 0));
+  }
+}
+
+const WAIT_STEP_MS = 200;
+/** An answer to a question this young is of just now. */
+const JUST_NOW_MS = 10_000;
+
+type Plan =
+  | { next: 'hand-out'; opened: Opened }
+  | { next: 'open'; placed: Placed }
+  /** Another request is sending the payment, or asking about it. */
+  | { next: 'wait' }
+  | { next: 'ask'; reference: string };
+
+async function planFor(parts: CheckoutParts, orderId: string): Promise<Plan> {
+  const { prisma, gateway } = parts;
+  const order = await prisma.order.findUnique({ where: { id: orderId, mode: gateway.mode }, select: { id: true } });
+  const plan = order && (await changeOrder(parts, orderId, 'shopper', (change) => planNext(change, gateway)));
+  if (plan === null) throw new Problem('not-found');
+  return plan;
+}
+
+async function planNext(change: Change, { mode, adapter, references }: Gateway): Promise<Plan> {
+  const { tx, dossier, now } = change;
+  const { id: orderId, payments, amount, currency, email, status } = dossier;
+  if (status !== 'pending' && status !== 'failed') throw refusalOf(status, orderId);
+  const ageMs = (since: Date | null): number => now.getTime() - (since ?? now).getTime();
+  // Its initialize call has not been answered yet. One whose result is unknown has a reason.
+  const isBeingSent = (one: DossierPayment): boolean =>
+    one.status === 'sending' && one.reason === null && ageMs(one.createdAt) < SENDING_MS;
+  if (payments.some(isBeingSent)) return { next: 'wait' };
+  const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
+  const open = payments.findLast(
+    (one) => one.status === 'open' && one.checkoutUrl !== null && ageMs(one.openedAt) < lifetimeMs,
+  );
+  if (open !== undefined) {
+    const { reference, checkoutUrl, answeredAt, leasedUntil } = open;
+    const isFresh = answeredAt !== null && ageMs(answeredAt) < JUST_NOW_MS;
+    if (isFresh && checkoutUrl !== null)
+      return { next: 'hand-out', opened: { orderId, reference, amount, currency, checkoutUrl } };
+    return leasedUntil !== null && leasedUntil > now ? { next: 'wait' } : { next: 'ask', reference };
+  }
+  if (payments.filter((one) => ['sending', 'open'].includes(one.status)).length >= MAX_PAYABLE)
+    throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
+  await refuseWhileStopped(tx, mode, currency);
+  const reference = references.create();
+  const created = await tx.payment.create({
+    data: { reference, orderId, mode, amount, currency, status: 'sending', nextCheckAt: lostAt() },
+  });
+  payments.push({ ...created, money: [], cases: [], verifications: [] });
+  record(change, 'next payment', reference);
+  return { next: 'open', placed: { orderId, reference, amount, currency, email } };
+}
+
+/** Before a page is handed out again: verify may know that it is paid, or over. Without an answer, the page is not. */
+async function ask({ prisma, confirm }: CheckoutParts, reference: string): Promise<void> {
+  const taken = await lease(prisma, reference, 'checkout');
+  if (taken === null) return;
+  const confirmed = await confirm(taken, 'person', 6_000);
+  if (confirmed.outcome === 'not-asked')
+    throw new Problem('payment-service-unavailable', {
+      retryAfterSec: Math.max(confirmed.retryAfterSec ?? 0, 5),
+      extra: { orderId: taken.orderId },
+    });
+}

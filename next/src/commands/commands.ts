@@ -1,0 +1,165 @@
+import { parseArgs } from 'node:util';
+import type { Program } from '../compose.ts';
+import { acceptCase } from '../payments/acts.ts';
+import { endOrder, reopenOrder } from '../payments/end.ts';
+import { ALL, resumeCheckouts, stopCheckouts } from '../payments/stops.ts';
+import { formatMajor } from '../platform/money.ts';
+import { UserFacingError } from '../platform/process.ts';
+import type { Case } from '../platform/prisma/client.ts';
+
+/** The exit code of a command that was not understood (EX_USAGE of sysexits.h). */
+export const EXIT_USAGE = 64;
+
+const OPTIONS = {
+  json: { type: 'boolean' },
+  all: { type: 'boolean' },
+  help: { type: 'boolean' },
+  as: { type: 'string' },
+  by: { type: 'string' },
+  note: { type: 'string' },
+  currency: { type: 'string' },
+  'despite-missing-money': { type: 'boolean' },
+} as const;
+
+type Values = { [Name in keyof typeof OPTIONS]?: (typeof OPTIONS)[Name]['type'] extends 'boolean' ? boolean : string };
+type Command = { usage: string; run(program: Program, words: string[], values: Values): Promise<string> };
+
+/** Commands of operators, by their first two words. What they refuse is told as a sentence, with exit code 1. */
+const COMMANDS: Record<string, Command> = {
+  'cases list': { usage: 'cases list [--all] [--json]', run: listCases },
+  'cases decide': { usage: 'cases decide ID --as accept --note TEXT --by NAME', run: decideCase },
+  'orders cancel': { usage: 'orders cancel ORDER --note TEXT --by NAME', run: cancelOrder },
+  'orders reopen': { usage: 'orders reopen ORDER --note TEXT --by NAME', run: reopen },
+  'messages resend': { usage: 'messages resend ID --by NAME [--despite-missing-money --note TEXT]', run: resend },
+  'checkouts stop': { usage: 'checkouts stop [--currency NGN] --note TEXT --by NAME', run: stop },
+  'checkouts resume': { usage: 'checkouts resume [--currency NGN] --by NAME', run: resume },
+};
+
+export const USAGE = ['Commands:', ...Object.values(COMMANDS).map(({ usage }) => `  ${usage}`)].join('\n');
+
+/**
+ * Finds the command that words name, and reads its options.
+ * @returns null where there is none @throws {UserFacingError} for options that it does not know
+ */
+export function findCommand(given: string[]): ((program: Program) => Promise<string>) | null {
+  let parsed;
+  try {
+    parsed = parseArgs({ args: given, options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UserFacingError(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, EXIT_USAGE);
+  }
+  const { positionals, values } = parsed;
+  const command = COMMANDS[positionals.slice(0, 2).join(' ')];
+  if (command === undefined || values.help === true) return null;
+  return (program) => command.run(program, positionals.slice(2), values);
+}
+
+function needed(value: string | undefined, name: string): string {
+  if (value === undefined || value.trim() === '') throw new UserFacingError(`${name} is needed`, EXIT_USAGE);
+  return value;
+}
+
+async function listCases(
+  { database: { prisma }, config: { mode } }: Program,
+  _words: string[],
+  { all, json }: Values,
+): Promise<string> {
+  const cases = await prisma.case.findMany({
+    where: { mode, ...(all !== true && { closedAt: null }) },
+    orderBy: { id: 'asc' },
+  });
+  const rows = cases.map(viewOf);
+  if (json === true) return JSON.stringify(rows, null, 2);
+  if (rows.length === 0) return 'Nothing to do.';
+  return rows
+    .map((row) => `${row.id}  ${row.class}  ${row.reference}  held ${row.held}, missing ${row.missing} ${row.currency}`)
+    .join('\n');
+}
+
+function viewOf({ id, class: name, reference, orderId, held, missing, currency, openedAt }: Case) {
+  const [heldText, missingText] = [held, missing].map((amount) => formatMajor({ amount, currency }));
+  return {
+    id: Number(id),
+    class: name,
+    reference,
+    orderId,
+    held: heldText,
+    missing: missingText,
+    currency,
+    openedAt: openedAt.toISOString(),
+  };
+}
+
+async function decideCase(program: Program, [id = '']: string[], { as, by, note }: Values): Promise<string> {
+  const { prisma } = program.database;
+  if (as !== 'accept') throw new UserFacingError('--as must be accept', EXIT_USAGE);
+  const open = /^\d{1,18}$/.test(id)
+    ? await prisma.case.findFirst({ where: { id: BigInt(id), closedAt: null } })
+    : null;
+  if (open === null) throw new UserFacingError(`there is no open case ${id}`);
+  const parts = { ...program, prisma };
+  const accepted = await acceptCase(parts, open.id, needed(by, '--by'), needed(note, '--note'), open.digest);
+  if (accepted.outcome === 'not-allowed') throw new UserFacingError(`case ${id} cannot be accepted: ${accepted.why}`);
+  if (accepted.outcome !== 'accepted')
+    throw new UserFacingError(`case ${id} is not any more what it was: look at it again`);
+  return `Accepted: the order ${open.orderId ?? ''} is paid.`;
+}
+
+async function cancelOrder(program: Program, [orderId = '']: string[], { by, note }: Values): Promise<string> {
+  const parts = { ...program, prisma: program.database.prisma, mode: program.config.mode };
+  const ended = await endOrder(parts, orderId, needed(by, '--by'), needed(note, '--note'));
+  if (ended === 'ended') return `The order ${orderId} has ended.`;
+  const why = {
+    paid: 'it is paid',
+    review: 'money of it is looked at: decide its case',
+    unanswered: 'the service must say first that nothing was paid, and it could not be asked',
+    'unknown-order': 'there is no such order',
+  };
+  throw new UserFacingError(`the order ${orderId} is not cancelled: ${why[ended]}`);
+}
+
+async function reopen(program: Program, [orderId = '']: string[], { by, note }: Values): Promise<string> {
+  const parts = { ...program, prisma: program.database.prisma, mode: program.config.mode };
+  if (await reopenOrder(parts, orderId, needed(by, '--by'), needed(note, '--note')))
+    return `The order ${orderId} is open again.`;
+  throw new UserFacingError(`the order ${orderId} has not ended, or is paid, or does not exist`);
+}
+
+async function resend(program: Program, [id = '']: string[], values: Values): Promise<string> {
+  const { prisma } = program.database;
+  const by = needed(values.by, '--by');
+  const message = await prisma.message.findUnique({ where: { id } });
+  if (message === null) throw new UserFacingError(`there is no message ${id}`);
+  const isDespite = values['despite-missing-money'] === true;
+  if (message.heldBy !== null && !isDespite)
+    throw new UserFacingError(
+      `the message is held by ${message.heldBy}: --despite-missing-money --note TEXT sends it all the same`,
+    );
+  const note = message.heldBy === null ? null : needed(values.note, '--note');
+  await prisma.message.update({
+    where: { id },
+    data: { heldBy: null, sentAt: null, tries: 0, firstTryAt: null, nextTryAt: new Date() },
+  });
+  program.logger.info({ messageId: id, by, note, wasHeldBy: message.heldBy }, 'message is sent again');
+  return `The message ${id} is sent again, under the same id.`;
+}
+
+async function stop(
+  { database: { prisma }, config: { mode } }: Program,
+  _words: string[],
+  { currency = ALL, by, note }: Values,
+): Promise<string> {
+  await stopCheckouts(prisma, mode, currency.toUpperCase(), needed(by, '--by'), needed(note, '--note'));
+  return `New checkouts are stopped: ${currency.toUpperCase()}.`;
+}
+
+async function resume(
+  { database: { prisma }, config: { mode } }: Program,
+  _words: string[],
+  { currency = ALL, by }: Values,
+): Promise<string> {
+  const wasStopped = await resumeCheckouts(prisma, mode, currency.toUpperCase(), needed(by, '--by'));
+  return wasStopped
+    ? `New checkouts are open: ${currency.toUpperCase()}.`
+    : `There was no stop of ${currency.toUpperCase()}.`;
+}

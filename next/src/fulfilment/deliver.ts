@@ -1,0 +1,158 @@
+import type { Logger } from 'pino';
+import { Webhook } from 'standardwebhooks';
+import { EnvHttpProxyAgent } from 'undici';
+import { USER_AGENT } from '../gateway/client.ts';
+import { codeOf } from '../gateway/errors.ts';
+import { retryAfterSec } from '../gateway/retry-after.ts';
+import { startLoop, type Loop } from '../platform/loop.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+import type { Secret } from '../platform/secret.ts';
+
+/** A message as its receiver gets it: the same id and the same bytes at every attempt. */
+export type Outgoing = { id: string; type: string; orderId: string | null; body: string };
+
+/** Takes a message, or throws: then it comes again. At least once, always under the same id. */
+export type Receiver = (message: Outgoing) => Promise<void>;
+
+/** A refusal of the receiver, with what it wants next. */
+class NotTaken extends Error {
+  readonly waitSec: number | null;
+  readonly isFinal: boolean;
+
+  constructor(message: string, waitSec: number | null, isFinal = false) {
+    super(message);
+    this.waitSec = waitSec;
+    this.isFinal = isFinal;
+  }
+}
+
+const ATTEMPT_MS = 10_000;
+const GONE = 410;
+
+/** Sends messages by signed POST (Standard Webhooks) to the shop's own system. Redirects are not followed. */
+export function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Promise<void> } {
+  const signer = new Webhook(secret.reveal());
+  const agent = new EnvHttpProxyAgent({
+    connections: MESSAGES_AT_ONCE,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: 3_000 },
+  });
+  const receive: Receiver = async ({ id, body }) => {
+    const sentAt = new Date();
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+      'webhook-signature': signer.sign(id, sentAt, body),
+    };
+    const path = url.pathname + url.search;
+    const answer = await agent.request({
+      origin: url.origin,
+      path,
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(ATTEMPT_MS),
+    });
+    await answer.body.dump({ limit: 65_536 });
+    const { statusCode: status } = answer;
+    if (status >= 200 && status <= 299) return;
+    const hint = status === 401 || status === 403 ? ': check FULFILMENT_SECRET and FULFILMENT_URL' : '';
+    throw new NotTaken(`the receiver answered HTTP ${status}${hint}`, retryAfterSec(answer.headers), status === GONE);
+  };
+  return Object.assign(receive, { close: () => agent.destroy() });
+}
+
+const MESSAGES_AT_ONCE = 8;
+const LOOK_EVERY_MS = 500;
+/** After these pauses, with the last one repeated, a message that nobody takes is given up after three days. */
+const PAUSES_SEC = [5, 30, 120, 600, 1_800, 3_600];
+const GIVE_UP_SEC = 3 * 86_400;
+const LONGEST_WAIT_SEC = 3_600;
+
+type Claimed = Outgoing & { tries: number; isOld: boolean };
+
+/**
+ * Takes messages that are due. Of one order they go in the order of happening; none waits for one that is held back or
+ * given up.
+ */
+async function claim(prisma: PrismaClient, limit: number): Promise<Claimed[]> {
+  // SKIP LOCKED: many processes deliver, and none waits for another. The count of tries is the lease's number.
+  return prisma.$queryRaw<Claimed[]>`
+    UPDATE messages SET leased_until = clock_timestamp() + interval '30 seconds', tries = tries + 1,
+      first_try_at = coalesce(first_try_at, clock_timestamp())
+    WHERE id IN (
+      SELECT id FROM messages m
+      WHERE next_try_at <= clock_timestamp() AND held_by IS NULL AND sent_at IS NULL
+        AND (leased_until IS NULL OR leased_until <= clock_timestamp())
+        AND NOT EXISTS (
+          SELECT 1 FROM messages before
+          WHERE before.order_id = m.order_id AND before.seq < m.seq AND before.sent_at IS NULL AND before.held_by IS NULL
+            AND before.next_try_at IS NOT NULL)
+      ORDER BY seq LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING id, type, order_id AS "orderId", body, tries, first_try_at < clock_timestamp() - make_interval(secs => ${GIVE_UP_SEC}) AS "isOld"`;
+}
+
+/** Sends one message and writes down how that went, unless its lease has passed to another process meanwhile. */
+async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger, message: Claimed): Promise<void> {
+  const { id, type, orderId, tries } = message;
+  const mine = { id, tries, sentAt: null };
+  try {
+    await receiver(message);
+  } catch (error) {
+    const lastError = error instanceof NotTaken ? error.message : `no answer from the receiver: ${codeOf(error)}`;
+    const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
+    const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
+    const wantedSec = error instanceof NotTaken ? Math.min(error.waitSec ?? 0, LONGEST_WAIT_SEC) : 0;
+    const nextTryAt = isLast ? null : new Date(Date.now() + Math.max(pauseSec, wantedSec) * 1_000);
+    await prisma.message.updateMany({ where: mine, data: { lastError, nextTryAt, leasedUntil: null } });
+    logger[isLast ? 'error' : 'warn'](
+      { ...(isLast && { alert: 'message_given_up' }), messageId: id, type, orderId, tries, lastError },
+      'message not taken',
+    );
+    return;
+  }
+  await prisma.message.updateMany({
+    where: mine,
+    data: { sentAt: new Date(), nextTryAt: null, leasedUntil: null, lastError: null },
+  });
+  logger.info({ messageId: id, type, orderId, tries }, 'message delivered');
+}
+
+/** Delivers what is due, for ever. */
+export function startDeliveryLoop(prisma: PrismaClient, receiver: Receiver, logger: Logger): Loop {
+  const running = new Set<Promise<unknown>>();
+  const loop = startLoop(
+    'messages',
+    async () => {
+      const room = MESSAGES_AT_ONCE - running.size;
+      if (room === 0) return false;
+      const claimed = await claim(prisma, room);
+      for (const message of claimed) {
+        const delivery: Promise<unknown> = deliver(prisma, receiver, logger, message)
+          .catch((error: unknown) => {
+            logger.error(
+              { err: error, messageId: message.id },
+              'a delivery was not written down; its lease ends by itself',
+            );
+          })
+          .finally(() => {
+            running.delete(delivery);
+            loop.wake();
+          });
+        running.add(delivery);
+      }
+      return claimed.length > 0 && running.size < MESSAGES_AT_ONCE;
+    },
+    LOOK_EVERY_MS,
+    logger,
+  );
+  return {
+    wake: loop.wake,
+    stop: async () => {
+      await loop.stop();
+      await Promise.allSettled(running);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { formatMajor } from '../platform/money.ts';
+import { randomMessageId } from '../platform/ids.ts';
+import type { Prisma } from '../platform/prisma/client.ts';
+
+/** Every type of message that FULFILMENT_EVENTS can name. `order.paid` is always written. */
+export type MessageType =
+  | 'order.paid'
+  | 'order.review'
+  | 'order.failed'
+  | 'order.expired'
+  | 'order.cancelled'
+  | 'order.reopened'
+  | 'order.refunded'
+  | 'order.reversed'
+  | 'case.opened';
+
+/** Which messages the shop wants. */
+export type Wanted = {
+  types: ReadonlySet<string>;
+  /** Whether there is a receiver. Without one, messages are written as not wanted and never sent by themselves. */
+  hasReceiver: boolean;
+};
+
+/** The order that a message is about. */
+export type About = {
+  id: string;
+  mode: 'test' | 'live';
+  externalId: string | null;
+  amount: bigint;
+  currency: string;
+  metadata: Prisma.JsonValue;
+  releasedReference: string | null;
+  paidAt: Date | null;
+  lines: readonly { sku: string | null; description: string; unitAmount: bigint; quantity: number }[];
+};
+
+/** What a message says beside its order. */
+export type Extra = { reference?: string; reason?: string; refund?: unknown; case?: unknown };
+
+/**
+ * The id of `order.paid` follows from the mode and the shop's own number of the order, where it has one: an order that
+ * is placed anew after a restore of the database is shipped under the same id.
+ */
+function paidId({ mode, externalId, id }: About): string {
+  const digest = createHash('sha256').update(
+    `order.paid ${mode} ${externalId === null ? `id ${id}` : `external ${externalId}`}`,
+  );
+  return `msg_${digest.digest('base64url').slice(0, 32)}`;
+}
+
+/** The bytes that are signed and sent, the same for ever. */
+function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string {
+  const major = (amount: bigint): string => formatMajor({ amount, currency: order.currency });
+  const data = {
+    orderId: order.id,
+    externalId: order.externalId,
+    reference: extra.reference ?? order.releasedReference,
+    amount: major(order.amount),
+    currency: order.currency,
+    mode: order.mode,
+    paidAt: order.paidAt?.toISOString() ?? null,
+    lines: order.lines.map(({ sku, description, unitAmount, quantity }) => {
+      return { sku, description, unitAmount: major(unitAmount), quantity };
+    }),
+    metadata: order.metadata,
+    ...(extra.reason !== undefined && { reason: extra.reason }),
+    ...(extra.refund !== undefined && { refund: extra.refund }),
+    ...(extra.case !== undefined && { case: extra.case }),
+  };
+  return JSON.stringify({ type, timestamp: at.toISOString(), data });
+}
+
+/**
+ * The row of what the shop's own system is to be told, to be written in the transaction in which it happened.
+ * @returns null: the shop does not want to hear of it
+ */
+export function messageRow(
+  wanted: Wanted,
+  type: MessageType,
+  order: About,
+  now: Date,
+  extra: Extra,
+): Prisma.MessageCreateManyInput | null {
+  if (type !== 'order.paid' && !wanted.types.has(type)) return null;
+  const id = type === 'order.paid' ? paidId(order) : randomMessageId();
+  return {
+    id,
+    type,
+    orderId: order.id,
+    body: bodyOf(type, now, order, extra),
+    nextTryAt: wanted.hasReceiver ? now : null,
+  };
+}

@@ -1,0 +1,125 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { PagePosition, Reading, SignedMessage } from './adapter.ts';
+
+/** Parts to make an adapter of. Each is an example to copy where a service wants it a little different. */
+
+/** The member at a path of names (`data.0.id`) in parsed JSON; undefined where a step is missing. */
+export function at(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, name) => {
+    if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return undefined;
+    return (inner as Record<string, unknown>)[name];
+  }, value);
+}
+
+/** A text; of an integer its digits (ids above 2^53 are not what was sent, so null); null for anything else. */
+export function text(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return Number.isSafeInteger(value) ? String(value) : null;
+}
+
+/** An amount as services write it: text or number; null for anything else. */
+export function figure(value: unknown): string | number | null {
+  return typeof value === 'string' || typeof value === 'number' ? value : null;
+}
+
+/** The rows of a list; null for anything else. */
+export function rows(value: unknown): readonly unknown[] | null {
+  return Array.isArray(value) ? value : null;
+}
+
+/** The class of a status word, whatever its case; a word that no list has is unknown: neither paid nor failed. */
+export function words(
+  lists: Partial<Record<Reading['status'], readonly string[]>>,
+): (word: string) => Reading['status'] {
+  const known = new Map<string, Reading['status']>();
+  for (const [status, list] of Object.entries(lists))
+    for (const word of list) known.set(word.toLowerCase(), status as Reading['status']);
+  return (word) => known.get(word.trim().toLowerCase()) ?? 'unknown';
+}
+
+type HmacScheme = {
+  /** In lower case. */
+  header: string;
+  algorithm: 'sha256' | 'sha512' | 'sha1';
+  encoding: 'hex' | 'base64';
+  /** Stands before the signature: `sha256=`. */
+  prefix?: string;
+  /** What is signed; left out: the raw body. */
+  signs?: (parts: { timestamp: string; body: Buffer }) => string | Buffer;
+  /** In lower case; left out with `list`: the timestamp is in the list. */
+  timestampHeader?: string;
+  /** The header is a list like `t=1,v1=abc,v1=def`: the names of the timestamp and of the signatures. */
+  list?: { timestamp: string; signature: string };
+  /** Timestamps (seconds or milliseconds) older or newer than this are refused; it needs a timestamp that is signed. */
+  toleranceSec?: number;
+};
+
+/** Checks an HMAC signature in constant time. A missing or malformed header is a wrong signature. */
+export function hmac(scheme: HmacScheme): (message: SignedMessage) => boolean {
+  return ({ headers, body, secret, now }) => {
+    const header = headers[scheme.header] ?? '';
+    const pairs = header.split(',').map((pair) => pair.trim().split(/=(.*)/s));
+    const named = (name: string): string[] =>
+      pairs.flatMap(([key, value]) => (key === name && value !== undefined ? [value] : []));
+    const timestamp = scheme.list
+      ? (named(scheme.list.timestamp)[0] ?? '')
+      : (headers[scheme.timestampHeader ?? ''] ?? '');
+    if (scheme.toleranceSec !== undefined && !isFresh(timestamp, now, scheme.toleranceSec)) return false;
+    const given = scheme.list ? named(scheme.list.signature) : [header];
+    const signed = scheme.signs?.({ timestamp, body }) ?? body;
+    const expected = createHmac(scheme.algorithm, secret).update(signed).digest();
+    return given.some((one) => isSame(one, expected, scheme));
+  };
+}
+
+function isSame(given: string, expected: Buffer, { prefix = '', encoding }: HmacScheme): boolean {
+  if (!given.startsWith(prefix)) return false;
+  const bare = given.slice(prefix.length);
+  const bytes = Buffer.from(encoding === 'hex' ? bare.toLowerCase() : bare, encoding);
+  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+}
+
+function isFresh(timestamp: string, now: Date, toleranceSec: number): boolean {
+  if (!/^\d{10}(\d{3})?$/.test(timestamp)) return false;
+  const ms = Number(timestamp) * (timestamp.length === 13 ? 1 : 1_000);
+  return Math.abs(now.getTime() - ms) <= toleranceSec * 1_000;
+}
+
+/** Query of a path, with some of its parameters set anew. */
+export function withQuery(path: string, parameters: Record<string, string | number>): string {
+  const url = new URL(path, 'http://service');
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
+  return url.pathname + url.search;
+}
+
+/** Numbered pages: the next one, until a page is empty or `isLast` says so. */
+export function pages(names: { page: string; isLast?: (page: unknown) => boolean }) {
+  return (page: unknown, { path, number, rows }: PagePosition): string | null =>
+    rows === 0 || names.isLast?.(page) === true ? null : withQuery(path, { [names.page]: number + 1 });
+}
+
+/** Offsets: advances by the rows received, since a service may clamp its limit without a word. */
+export function offsets(names: { offset: string }) {
+  return (_page: unknown, { path, rows }: PagePosition): string | null => {
+    const before = Number(new URL(path, 'http://service').searchParams.get(names.offset) ?? '0');
+    return rows === 0 ? null : withQuery(path, { [names.offset]: before + rows });
+  };
+}
+
+/** A cursor that stands in each page, until there is none. */
+export function cursor(names: { parameter: string; at: string }) {
+  return (page: unknown, { path }: PagePosition): string | null => {
+    const next = text(at(page, names.at));
+    return next === null || next === '' ? null : withQuery(path, { [names.parameter]: next });
+  };
+}
+
+/** A link to the next page, whole or as a path, that stands in each page. Its host is not followed. */
+export function link(names: { at: string }) {
+  return (page: unknown): string | null => {
+    const next = at(page, names.at);
+    if (typeof next !== 'string' || next === '') return null;
+    const url = new URL(next, 'http://service');
+    return url.pathname + url.search;
+  };
+}

@@ -1,0 +1,31 @@
+/** Nothing was learnt of the payment: not asked, or no usable answer came. It never means unpaid. */
+export class Unanswered extends Error {
+  /** Seconds; where the service or our own limits say when to ask again. */
+  readonly retryAfterSec: number | null;
+  /** Whether the service may have acted on the request. */
+  readonly sent: boolean;
+
+  constructor(
+    message: string,
+    { sent, retryAfterSec = null, cause }: { sent: boolean; retryAfterSec?: number | null; cause?: unknown },
+  ) {
+    super(message, { cause });
+    this.name = 'Unanswered';
+    this.sent = sent;
+    this.retryAfterSec = retryAfterSec;
+  }
+}
+
+/** 401, or 403 for everything: the service refuses the key. Nothing can be learnt until it is replaced. */
+export class KeyRefused extends Unanswered {
+  constructor(status: number) {
+    super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`, { sent: true });
+    this.name = 'KeyRefused';
+  }
+}
+
+/** An error's code or name. Its message is not used: it may quote what was sent, our key included. */
+export function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
+}

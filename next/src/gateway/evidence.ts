@@ -1,0 +1,88 @@
+import type { Reading, ServiceAdapter } from './adapter.ts';
+import { fromServiceAmount } from './amounts.ts';
+
+export type Mode = 'test' | 'live';
+export type Outcome =
+  | 'paid'
+  | 'pending'
+  | 'failed'
+  | 'expired'
+  | 'reversed'
+  | 'unknown'
+  /** It says paid and lacks what proves it, or is about another payment. */
+  | 'unproven'
+  | 'not_found'
+  | 'unreadable';
+
+/** What one answer of verify says, exactly. Amounts are in minor units of `currency`. */
+export type Evidence = {
+  outcome: Outcome;
+  word: string | null;
+  amount: bigint | null;
+  refunded: bigint | null;
+  /** What is there by this answer: of paid and reversed what is left; null: it does not speak about money. */
+  shows: bigint | null;
+  /** What went back by this answer; null: all of it, or it does not say. */
+  gone: bigint | null;
+  currency: string | null;
+  serviceId: string | null;
+  /** Why it proves nothing or cannot be read; of a paid record, why it is doubted. */
+  doubt: string | null;
+  httpStatus: number;
+  /** As it was received, without our key. */
+  body: string;
+};
+
+const NOTHING = {
+  word: null,
+  amount: null,
+  refunded: null,
+  shows: null,
+  gone: null,
+  currency: null,
+  serviceId: null,
+  doubt: null,
+};
+
+/** An answer without a record. */
+export function bare(
+  outcome: 'not_found' | 'unreadable',
+  doubt: string | null,
+  httpStatus: number,
+  body: string,
+): Evidence {
+  return { ...NOTHING, outcome, doubt, httpStatus, body };
+}
+
+/** Judges a record: is it about this payment, and does it prove money? @param asked what verify was asked about */
+export function evidenceOf(
+  reading: Reading,
+  asked: { reference: string; mode: Mode },
+  adapter: ServiceAdapter,
+  { httpStatus, body }: Pick<Evidence, 'httpStatus' | 'body'>,
+): Evidence {
+  const currency = reading.currency === null ? null : reading.currency.trim().toUpperCase();
+  const exact = (value: string | number | null | undefined): bigint | null =>
+    value === null || value === undefined || currency === null ? null : fromServiceAmount(value, currency, adapter);
+  const [amount, refunded] = [exact(reading.amount), exact(reading.refunded)];
+  const facts = { word: reading.word, amount, refunded, currency, serviceId: reading.id ?? null, httpStatus, body };
+  const outcome = reading.status;
+  const judged = (fault: string): Evidence => ({ ...NOTHING, ...facts, outcome: 'unproven', doubt: fault });
+
+  if (reading.reference !== null && reading.reference.toLowerCase() !== asked.reference.toLowerCase())
+    return judged('it is about another reference than the one that was asked for');
+  if (reading.mode && reading.mode !== asked.mode) return judged(`it is of ${reading.mode} mode`);
+  if (outcome === 'reversed') {
+    const left = amount !== null && refunded !== null && refunded < amount ? amount - refunded : 0n;
+    return { ...facts, outcome, shows: left, gone: amount === null ? null : amount - left, doubt: null };
+  }
+  if (outcome !== 'paid') return { ...NOTHING, ...facts, outcome };
+  if (reading.reference === null) return judged('it names no reference');
+  if (currency === null) return judged('it names no currency');
+  if (amount === null) return judged('its amount is missing, or not an exact amount of its currency');
+  if (amount <= 0n) return judged('its amount is not above zero');
+  if (reading.refunded !== null && reading.refunded !== undefined && refunded === null)
+    return judged('what was refunded is not an exact amount');
+  const gone = refunded === null || refunded < 0n ? 0n : refunded;
+  return { ...facts, outcome, shows: gone > amount ? 0n : amount - gone, gone, doubt: reading.doubt ?? null };
+}

@@ -1,0 +1,58 @@
+import type { ServiceAdapter, Window } from './adapter.ts';
+import type { Ask } from './gateway.ts';
+
+const MAX_BYTES = 32 * 1024 * 1024;
+const PAGE_MS = 30_000;
+const WAIT_MS = 60_000;
+/** Far more than any account has: a list that never ends is ended here. */
+const MAX_PAGES = 1_000_000;
+
+export type Page = { rows: readonly unknown[]; path: string };
+/** How a reading of the list ended; a reason is a sentence for people. */
+export type End = { complete: true } | { complete: false; reason: string };
+
+/**
+ * Reads the list page by page. The adapter decides where it ends. A path that was there before, or a page of which no
+ * row is new, would go on for ever: the reading ends there and is incomplete.
+ * @param from a path to resume from; null: the first page
+ * @throws {Unanswered} when a page could not be had
+ */
+export async function* readHistory(
+  ask: Ask,
+  adapter: ServiceAdapter,
+  window: Window,
+  from: string | null = null,
+): AsyncGenerator<Page, End> {
+  const seenPaths = new Set<string>();
+  const firstRows = new Set<string>();
+  let lastRows = new Set<string>();
+  let path = from ?? adapter.history.first(window);
+  for (let number = 1; number <= MAX_PAGES; number += 1) {
+    if (seenPaths.has(path)) return incomplete(`page ${number} of the list is a page that was read before`);
+    seenPaths.add(path);
+    const { status, json } = await ask('history', 'background', WAIT_MS, {
+      method: 'GET',
+      path,
+      totalMs: PAGE_MS,
+      maxBytes: MAX_BYTES,
+    });
+    if (status < 200 || status > 299) return incomplete(`page ${number} of the list answered HTTP ${status}`);
+    const rows = json === undefined ? null : adapter.history.rows(json.value);
+    if (rows === null) return incomplete(`page ${number} is not a page of the list`);
+    const texts = new Set(rows.map((row) => JSON.stringify(row)));
+    const isOld = (text: string): boolean => firstRows.has(text) || lastRows.has(text);
+    if (number > 1 && rows.length > 0 && [...texts].every(isOld))
+      return incomplete(`page ${number} of the list has no new row`);
+    if (number === 1) for (const text of texts) firstRows.add(text);
+    lastRows = texts;
+    yield { rows, path };
+    const next = adapter.history.next(json?.value, { path, number, rows: rows.length });
+    if (next === null) return { complete: true };
+    path = next;
+  }
+  return incomplete('the list does not end');
+}
+
+function incomplete(reason: string): End {
+  return { complete: false, reason };
+}

@@ -1,0 +1,92 @@
+import type { Money } from '../platform/money.ts';
+import type { ServiceAdapter } from './adapter.ts';
+import { toServiceAmount } from './amounts.ts';
+import { checkCheckoutUrl, type CheckoutUrlRule } from './checkout-url.ts';
+import { KeyRefused, Unanswered } from './errors.ts';
+import type { Ask, JsonAnswer } from './gateway.ts';
+
+export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
+
+/**
+ * Every result of initialize is exactly one of these.
+ * - `opened`: the shopper may be sent to `checkoutUrl`.
+ * - `refused`: the service said no and will not charge.
+ * - `not-sent`: nothing can have arrived.
+ * - `unknown`: a checkout may be open. The reference is never sent again; verify is asked about it.
+ */
+export type InitializeResult =
+  | { outcome: 'opened'; checkoutUrl: string }
+  | { outcome: 'refused'; reason: string }
+  | { outcome: 'not-sent' | 'unknown'; reason: string; retryAfterSec: number | null };
+
+const PATH = '/v1/transactions/initialize';
+/** A shopper waits: ten seconds in all, for a single call. */
+export const INITIALIZE_MS = 10_000;
+const MAX_BYTES = 64 * 1024;
+/** How long a shopper's call waits for its turn. */
+const WAIT_MS = 3_000;
+/** With a JSON body they mean that the service did not act. 409 is not among them: it may have acted before. */
+const REFUSALS = new Set([400, 404, 405, 413, 415, 422]);
+
+/** Asks the service to open a checkout: one call, never repeated. Never throws for what the service does. */
+export async function initialize(
+  ask: Ask,
+  adapter: ServiceAdapter,
+  rule: CheckoutUrlRule,
+  { email, money, reference, redirectUrl }: InitializeRequest,
+): Promise<InitializeResult> {
+  const amount = toServiceAmount(money, adapter);
+  if (amount === null) return { outcome: 'refused', reason: `the service knows no such amount of ${money.currency}` };
+  const fields = {
+    email,
+    amount,
+    localCurrency: money.currency,
+    amountCurrency: 'local' as const,
+    reference,
+    redirectUrl,
+  };
+  const body = JSON.stringify(adapter.initialize.body?.(fields) ?? fields);
+  try {
+    const request = { method: 'POST' as const, path: PATH, body, totalMs: INITIALIZE_MS, maxBytes: MAX_BYTES };
+    return classify(await ask('initialize', 'person', WAIT_MS, request), adapter, rule);
+  } catch (error) {
+    // The service did not act for a key that it does not know, and the order is not at fault.
+    if (error instanceof KeyRefused) return { outcome: 'not-sent', reason: error.message, retryAfterSec: 60 };
+    if (!(error instanceof Unanswered)) throw error;
+    return { outcome: error.sent ? 'unknown' : 'not-sent', reason: error.message, retryAfterSec: error.retryAfterSec };
+  }
+}
+
+function classify(
+  { status, json, retryAfterSec }: JsonAnswer,
+  adapter: ServiceAdapter,
+  rule: CheckoutUrlRule,
+): InitializeResult {
+  const unknown = (reason: string): InitializeResult => ({ outcome: 'unknown', reason, retryAfterSec });
+  if (REFUSALS.has(status) && json !== undefined)
+    return { outcome: 'refused', reason: refusalIn(json.value, adapter) ?? `HTTP ${status}` };
+  if (status < 200 || status > 299) return unknown(`HTTP ${status}`);
+  if (json === undefined) return unknown('its answer is not JSON');
+  let found;
+  try {
+    found = adapter.initialize.checkoutUrl(json.value);
+  } catch (error) {
+    return unknown(`the adapter cannot read its answer: ${String(error)}`);
+  }
+  if (found === null) return unknown('no checkout address is in its answer');
+  if (typeof found !== 'string') return { outcome: 'refused', reason: found.refused };
+  const checked = checkCheckoutUrl(found, rule);
+  return 'url' in checked
+    ? { outcome: 'opened', checkoutUrl: checked.url }
+    : unknown(`its checkout address ${checked.fault}`);
+}
+
+/** The service's own words of a refusal, where the adapter finds them. */
+function refusalIn(answer: unknown, adapter: ServiceAdapter): string | null {
+  try {
+    const found = adapter.initialize.checkoutUrl(answer);
+    return typeof found === 'object' && found !== null ? found.refused : null;
+  } catch {
+    return null;
+  }
+}

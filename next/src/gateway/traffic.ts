@@ -1,0 +1,109 @@
+import PQueue from 'p-queue';
+import { Unanswered } from './errors.ts';
+
+/** Who waits for the answer: a person (checkout, return, operator), or nobody (webhooks, schedule, reconciliation). */
+export type Share = 'person' | 'background';
+export type Endpoint = 'initialize' | 'verify' | 'history';
+type Answer = { status: number; retryAfterSec: number | null };
+
+/**
+ * Decides when a call to the service is made. Two bulkheads, each with its own share of the calls, so that no flood of
+ * hints starves a shopper; a breaker for each endpoint; and the pauses that the service asks for.
+ */
+export type Traffic = {
+  /**
+   * @param waitMs how long the call may wait for its turn
+   * @throws {Unanswered} when it was not made; else what the call throws
+   */
+  run<A extends Answer>(endpoint: Endpoint, share: Share, waitMs: number, call: () => Promise<A>): Promise<A>;
+};
+
+/** Of calls a second and of calls in flight. */
+const PERSONS_SHARE = 0.6;
+/** Turns are given in steps, so that a second's calls do not all leave at its start. */
+const STEP_MS = 200;
+/** A longer queue would only make everybody late. */
+const MAX_WAITING = 100;
+
+/** @param callsPerSecond of this process; 0: no limit */
+export function createTraffic(limits: { callsPerSecond: number; concurrency: number }): Traffic {
+  const queueOf = (part: number): PQueue => {
+    const intervalCap = Math.max(1, Math.round((limits.callsPerSecond * part * STEP_MS) / 1_000));
+    return new PQueue({
+      concurrency: Math.max(1, Math.round(limits.concurrency * part)),
+      ...(limits.callsPerSecond > 0 && { interval: STEP_MS, intervalCap }),
+    });
+  };
+  const queues = { person: queueOf(PERSONS_SHARE), background: queueOf(1 - PERSONS_SHARE) };
+  const gates = { initialize: createGate(), verify: createGate(), history: createGate() };
+
+  return {
+    run: async (endpoint, share, waitMs, call) => {
+      const gate = gates[endpoint];
+      gate.check();
+      if (queues[share].size >= MAX_WAITING) throw notAsked('too many calls wait', 5);
+      return inTurn(queues[share], waitMs, () => gate.watch(call));
+    },
+  };
+}
+
+function inTurn<Result>(queue: PQueue, waitMs: number, work: () => Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      reject(notAsked('there was no turn in time', 2));
+    }, waitMs);
+    void queue.add(async () => {
+      clearTimeout(timer);
+      if (!isLate) await work().then(resolve, reject);
+    });
+  });
+}
+
+/** Failures in a row, after which only one call a second is let through until one succeeds. */
+const FAILURES = 5;
+const PROBE_EVERY_MS = 1_000;
+/** Calls that began this close to a failed one failed with it: they count once. */
+const ONE_MOMENT_MS = 1_000;
+/** However long a service asks us to wait. */
+const LONGEST_PAUSE_SEC = 3_600;
+
+/** Of one endpoint: a service that hangs over some checkouts must not stop verify. Time is this process's own. */
+function createGate(): { check(): void; watch<A extends Answer>(call: () => Promise<A>): Promise<A> } {
+  let failures = 0;
+  let countedMs = -Infinity;
+  let probeMs = 0;
+  let pausedUntilMs = 0;
+
+  const settle = (beganMs: number, hasFailed: boolean): void => {
+    if (!hasFailed) failures = 0;
+    else if (beganMs - countedMs > ONE_MOMENT_MS) [failures, countedMs] = [failures + 1, beganMs];
+  };
+  return {
+    check: () => {
+      const now = performance.now();
+      if (now < pausedUntilMs) throw notAsked('the service asked us to wait', Math.ceil((pausedUntilMs - now) / 1_000));
+      if (failures < FAILURES) return;
+      if (now < probeMs) throw notAsked('the service is failing', 2);
+      probeMs = now + PROBE_EVERY_MS;
+    },
+    watch: async (call) => {
+      const beganMs = performance.now();
+      try {
+        const answer = await call();
+        settle(beganMs, answer.status >= 500);
+        if (answer.retryAfterSec !== null && (answer.status === 429 || answer.status === 503))
+          pausedUntilMs = performance.now() + Math.min(answer.retryAfterSec, LONGEST_PAUSE_SEC) * 1_000;
+        return answer;
+      } catch (error) {
+        settle(beganMs, true);
+        throw error;
+      }
+    },
+  };
+}
+
+function notAsked(why: string, retryAfterSec: number): Unanswered {
+  return new Unanswered(`the service was not asked: ${why}`, { sent: false, retryAfterSec });
+}

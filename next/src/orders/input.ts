@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { MUST_BE_PAYABLE, parseMajor, payableCurrency } from '../platform/money.ts';
+import { ORDER_ID } from '../platform/ids.ts';
+import { invalidField, parseInput } from '../platform/problem.ts';
+
+/** PostgreSQL takes no NUL in a text and no half of a surrogate pair, and control characters have no use in one. */
+export const text = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters');
+const decimal = z.string().regex(/^-?\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"');
+const currency = z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE);
+const time = z.iso.datetime({ offset: true, message: 'must be a time with a zone, like 2026-11-20T09:00:00Z' });
+const email = z.email('must be an e-mail address').max(254);
+const returnUrl = z.string().max(2_048).optional();
+const metadata = z.record(
+  text(64),
+  z
+    .string()
+    .max(1_000)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters'),
+);
+
+/** An amount of an order's line above all others leaves room for sums in a bigint. */
+const MAX_TOTAL = 10n ** 15n;
+
+/** What `POST /checkout` takes. There is no price in it: prices are the server's. */
+export const basketInput = z.strictObject({
+  email,
+  currency: currency.optional(),
+  items: z
+    .array(
+      z.strictObject({ sku: z.string().regex(/^[\w.-]{1,64}$/, 'is not a sku'), quantity: z.int().min(1).max(1_000) }),
+    )
+    .min(1)
+    .max(50),
+  returnUrl,
+});
+export const againInput = z.strictObject({ orderId: z.string().regex(ORDER_ID, 'is not an order id'), returnUrl });
+export type Basket = z.output<typeof basketInput>;
+
+/** What `POST /orders` takes. */
+export const orderInput = z.strictObject({
+  externalId: text(128).optional(),
+  email,
+  currency,
+  metadata: metadata.optional(),
+  lines: z
+    .array(z.strictObject({ description: text(200), unitAmount: decimal, quantity: z.int().min(1).max(100_000) }))
+    .min(1)
+    .max(500),
+  payBy: time.optional(),
+  returnUrl,
+});
+
+export const cancelInput = z.strictObject({ reason: text(500) });
+export const refundInput = z.strictObject({
+  amount: z.string().regex(/^\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"'),
+  reason: text(500),
+  externalId: text(128).optional(),
+  elsewhere: z.boolean().optional(),
+});
+export const stopInput = z.strictObject({ currency: currency.optional(), reason: text(500) });
+export const resumeInput = z.strictObject({ currency: currency.optional(), reason: text(500).optional() });
+export const listInput = z.strictObject({
+  externalId: text(128).optional(),
+  status: z.enum(['pending', 'paid', 'failed', 'expired', 'review', 'cancelled']).optional(),
+  since: time.optional(),
+  after: z.string().regex(ORDER_ID, 'is not the `next` of a page').optional(),
+});
+
+/** A line of an order in minor units; zero or less is a gift or a discount. */
+export type Line = { sku: string | null; description: string; unitAmount: bigint; quantity: number };
+
+/** The sum of an order's lines. @throws {Problem} 422 unless it is above zero and not too large */
+export function totalOf(lines: readonly Line[], path: string): bigint {
+  const total = lines.reduce((sum, { unitAmount, quantity }) => sum + unitAmount * BigInt(quantity), 0n);
+  if (total <= 0n) throw invalidField(path, 'the total must be above zero');
+  if (total > MAX_TOTAL) throw invalidField(path, 'the total is too large');
+  return total;
+}
+
+/** Reads the order of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
+export function readOrderInput(body: unknown, now = new Date()) {
+  const input = parseInput(orderInput, body);
+  const code = payableCurrency(input.currency) ?? input.currency;
+  const lines = input.lines.map(({ description, unitAmount, quantity }, index): Line => {
+    const amount = parseMajor(unitAmount, code);
+    if (amount === null) throw invalidField(`lines.${index}.unitAmount`, `must be no finer than ${code} allows`);
+    return { sku: null, description, unitAmount: amount, quantity };
+  });
+  const payBy = input.payBy === undefined ? null : new Date(input.payBy);
+  if (payBy !== null && payBy <= now) throw invalidField('payBy', 'must be in the future');
+  return { ...input, currency: code, lines, amount: totalOf(lines, 'lines'), payBy };
+}

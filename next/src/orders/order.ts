@@ -1,0 +1,49 @@
+import type { Tx } from '../platform/db.ts';
+import type { OrderStatus } from '../platform/prisma/client.ts';
+
+/**
+ * Every state of an order, what it waits for, and where it goes.
+ *
+ * - `pending`: waits for a payment; paid, failed, review, expired, cancelled.
+ * - `paid`: released. For ever: what happens to the money later is a case, and never takes the release back.
+ * - `failed`: its payments failed or expired. The shopper may try again (pending), and late money counts (paid, review).
+ * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it. Paid, or what is left.
+ * - `expired`: its deadline has passed. Money that comes later is held. A person may reopen it.
+ * - `cancelled`: a person ended it. Money that comes later is held. A person may reopen it.
+ */
+export type { OrderStatus };
+
+type Facts = {
+  isReleased: boolean;
+  /** By a person, or by its deadline; null: it is open. */
+  endedBy: string | null;
+  hasHeldMoney: boolean;
+  hasOpenCase: boolean;
+  payments: readonly { status: string }[];
+};
+
+/** Who ends an order when its time is over. */
+export const BY_DEADLINE = 'deadline';
+
+/** The status of an order follows from its release, its end, its money and its payments, in this order. Pure. */
+export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payments }: Facts): OrderStatus {
+  const has = (...statuses: string[]): boolean => payments.some(({ status }) => statuses.includes(status));
+  if (isReleased) return 'paid';
+  if (endedBy !== null) return endedBy === BY_DEADLINE ? 'expired' : 'cancelled';
+  if (hasHeldMoney || hasOpenCase) return 'review';
+  if (has('sending', 'open')) return 'pending';
+  return has('failed', 'expired') ? 'failed' : 'pending';
+}
+
+/**
+ * Locks the order, so that nobody else decides about its money until this transaction ends. Every transaction that
+ * writes a row below an order takes it first, and payments after it, by reference. Inserts of children do not wait.
+ * @returns the database's time once the lock is held (as a plain column it would be the time before the wait); null:
+ * there is no such order
+ */
+export async function lockOrder(tx: Tx, orderId: string): Promise<Date | null> {
+  const [row] = await tx.$queryRaw<{ now: Date }[]>`
+    WITH locked AS MATERIALIZED (SELECT 1 FROM orders WHERE id = ${orderId} FOR NO KEY UPDATE)
+    SELECT clock_timestamp() AS now FROM locked`;
+  return row?.now ?? null;
+}

@@ -1,0 +1,49 @@
+import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
+import { formatMajor } from '../platform/money.ts';
+import { ORDER_ID } from '../platform/ids.ts';
+
+/** What a view of an order reads. */
+export const VIEWED = {
+  lines: { orderBy: { position: 'asc' } },
+  payments: { orderBy: { createdAt: 'desc' }, take: 1 },
+  refunds: true,
+} satisfies Prisma.OrderInclude;
+export type ViewedOrder = Prisma.OrderGetPayload<{ include: typeof VIEWED }>;
+
+/** An order as any client may see it that knows its id: no personal data. Amounts are decimal texts in major units. */
+export type OrderView = ReturnType<typeof viewOf>;
+
+export function viewOf(order: ViewedOrder) {
+  const major = (amount: bigint): string => formatMajor({ amount, currency: order.currency });
+  return {
+    orderId: order.id,
+    status: order.status,
+    amount: major(order.amount),
+    currency: order.currency,
+    lines: order.lines.map(({ description, unitAmount, quantity }) => ({
+      description,
+      unitAmount: major(unitAmount),
+      quantity,
+    })),
+    paidAt: order.paidAt?.toISOString() ?? null,
+    reference: order.releasedReference ?? order.payments[0]?.reference ?? null,
+    refunded: major(order.refunds.reduce((sum, { amount }) => sum + amount, 0n)),
+  };
+}
+
+/** The same for the shop's own system. */
+export function shopViewOf(order: ViewedOrder) {
+  return {
+    ...viewOf(order),
+    externalId: order.externalId,
+    metadata: order.metadata,
+    payBy: order.payBy?.toISOString() ?? null,
+  };
+}
+
+/** @returns null for what is no order's id, too */
+export function findOrder(prisma: PrismaClient, orderId: string): Promise<ViewedOrder | null> {
+  return ORDER_ID.test(orderId)
+    ? prisma.order.findUnique({ where: { id: orderId }, include: VIEWED })
+    : Promise.resolve(null);
+}

@@ -1,0 +1,131 @@
+import { messageRow, type About, type Extra, type MessageType, type Wanted } from '../fulfilment/messages.ts';
+import type { Tx } from '../platform/db.ts';
+import type { Prisma } from '../platform/prisma/client.ts';
+import { EMPTY, growthOf, type Ledger } from './money.ts';
+
+/** What is read of an order that changes. */
+export const DOSSIER = {
+  payments: {
+    include: {
+      money: true,
+      cases: true,
+      // The newest readable answer goes on speaking when a later one cannot be read.
+      verifications: { where: { outcome: { not: 'unreadable' } }, orderBy: { id: 'desc' }, take: 1 },
+    },
+    orderBy: { createdAt: 'asc' },
+  },
+  lines: { orderBy: { position: 'asc' } },
+  release: true,
+  messages: { where: { type: 'order.paid' } },
+} satisfies Prisma.OrderInclude;
+
+/** An order with all that decisions about its money look at. */
+export type Dossier = Prisma.OrderGetPayload<{ include: typeof DOSSIER }>;
+export type DossierPayment = Dossier['payments'][number];
+export type MoneyRow = DossierPayment['money'][number];
+
+/** What a change needs to know of the service and the shop. */
+export type Terms = {
+  payableDays: number;
+  /** The list may lack a payment for so long after it was paid. */
+  lagMin: number;
+  wanted: Wanted;
+};
+
+/**
+ * A change of one order, behind its lock. What is set here is set in the dossier at once, and written at the end, each
+ * row once.
+ */
+export type Change = {
+  tx: Tx;
+  dossier: Dossier;
+  terms: Terms;
+  /** Who or what causes it, as the journal says it. */
+  by: string;
+  /** The database's time when the lock was had. */
+  now: Date;
+  order: Prisma.OrderUncheckedUpdateInput;
+  payments: Map<string, Prisma.PaymentUncheckedUpdateInput>;
+  money: Set<MoneyRow>;
+  journal: Prisma.JournalEntryCreateManyInput[];
+  messages: Prisma.MessageCreateManyInput[];
+};
+
+export function setOrder(
+  { dossier, order }: Change,
+  data: Partial<Omit<Dossier, 'payments' | 'lines' | 'release' | 'messages' | 'metadata'>>,
+): void {
+  Object.assign(dossier, data);
+  Object.assign(order, data);
+}
+
+export function setPayment(
+  { payments }: Change,
+  payment: DossierPayment,
+  data: Partial<Omit<DossierPayment, 'money' | 'cases' | 'verifications'>>,
+): void {
+  Object.assign(payment, data);
+  payments.set(payment.reference, { ...payments.get(payment.reference), ...data });
+}
+
+/** A line of the journal. `data` holds no address and no body. */
+export function record(
+  { dossier, journal, by }: Change,
+  what: string,
+  reference: string | null,
+  data: Prisma.InputJsonValue = {},
+): void {
+  journal.push({ orderId: dossier.id, reference, what, by, data });
+}
+
+/** What the shop's own system is told, if it wants to hear of it. */
+export function tell({ terms, dossier, now, messages }: Change, type: MessageType, extra: Extra = {}): void {
+  const about: About = dossier;
+  const row = messageRow(terms.wanted, type, about, now, extra);
+  if (row !== null) messages.push(row);
+}
+
+/** The ledger of a payment in a currency; an empty one where nothing was shown yet. */
+export function moneyOf(payment: DossierPayment, currency: string): MoneyRow {
+  const row = payment.money.find((one) => one.currency === currency);
+  return row ?? { ...EMPTY, reference: payment.reference, currency, listWord: null, listHeardAt: null };
+}
+
+/** Replaces a ledger, with a line of the journal for each counter that grew. */
+export function setMoney(
+  change: Change,
+  payment: DossierPayment,
+  before: MoneyRow,
+  after: Ledger,
+  what: string,
+  data: Prisma.InputJsonValue = {},
+): void {
+  const row: MoneyRow = { ...before, ...after };
+  payment.money = [...payment.money.filter((one) => one !== before), row];
+  change.money.delete(before);
+  change.money.add(row);
+  for (const [counter, amount] of Object.entries(growthOf(before, after)))
+    change.journal.push({
+      ...{ orderId: change.dossier.id, reference: payment.reference, what, by: change.by, data },
+      counter,
+      amount,
+      currency: row.currency,
+    });
+}
+
+type Proof = { verificationId: bigint; serviceId: string | null } & (
+  { shown: 'paid'; shownAmount: bigint } | { acceptedBy: string; note: string }
+);
+
+/** Releases the order: it is paid, for ever. @param amount what is earned; the database checks it against the proof */
+export async function release(change: Change, payment: DossierPayment, amount: bigint, proof: Proof): Promise<void> {
+  const { tx, dossier, now } = change;
+  const { id: orderId, mode, amount: price, currency } = dossier;
+  const { reference } = payment;
+  dossier.release = await tx.release.create({
+    data: { orderId, mode, reference, price, currency, amount, at: now, ...proof },
+  });
+  setOrder(change, { releasedReference: reference, paidAt: now });
+  record(change, 'released', reference, { verification: String(proof.verificationId) });
+  tell(change, 'order.paid');
+}

@@ -1,0 +1,203 @@
+import { classify, type Facts, type Finding } from '../cases/classes.ts';
+import type { MessageType } from '../fulfilment/messages.ts';
+import { BY_DEADLINE, statusOf } from '../orders/order.ts';
+import { isSameDigest } from '../platform/ids.ts';
+import { formatMajor } from '../platform/money.ts';
+import {
+  moneyOf,
+  record,
+  setOrder,
+  setPayment,
+  tell,
+  type Change,
+  type Dossier,
+  type DossierPayment,
+  type MoneyRow,
+} from './change.ts';
+import { statusOfPayment } from './decide.ts';
+import { standingOf } from './money.ts';
+import { shortfall } from './predicate.ts';
+import { isOver } from './schedule.ts';
+import { stopOnUnitErrors } from './stops.ts';
+
+const DAY_MS = 86_400_000;
+/** Who holds `order.paid` while its money is missing. The program lifts only its own hold. */
+const MISSING_MONEY = 'missing money';
+
+/** Makes cases, statuses and the held message agree with the ledger of an order as it stands. */
+export async function conclude(change: Change): Promise<void> {
+  for (const payment of change.dossier.payments) {
+    const currencies = new Set([payment.currency, ...payment.money.map(({ currency }) => currency)]);
+    for (const currency of currencies) await concludeCase(change, payment, moneyOf(payment, currency));
+    concludePayment(change, payment);
+  }
+  concludeOrder(change);
+  await concludeMessage(change);
+}
+
+/** One open case at most: the first finding that no decision covers. */
+async function concludeCase(change: Change, payment: DossierPayment, money: MoneyRow): Promise<void> {
+  const { tx, dossier, now, by } = change;
+  const { currency } = money;
+  const { reference } = payment;
+  const covers = payment.cases.flatMap((one) => (one.currency === currency && one.covers !== null ? [one.covers] : []));
+  const finding = findingsOf(change, payment, money).find(
+    ({ digest }) => !covers.some((one) => isSameDigest(one, digest)),
+  );
+  const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
+  if (finding === undefined) {
+    // An answer that may be about other money closes nothing.
+    if (open === undefined || shortfallOf(change, payment, money).unclearUntil !== null) return;
+    Object.assign(open, await tx.case.update({ where: { id: open.id }, data: { closedAt: now, closedBy: by } }));
+    record(change, 'case closed', reference, { case: String(open.id), class: open.class });
+  } else if (open === undefined) {
+    const data = {
+      ...finding,
+      mode: dossier.mode,
+      reference,
+      orderId: dossier.id,
+      currency,
+      evidence: evidenceOf(payment, money),
+    };
+    const opened = await tx.case.create({ data });
+    payment.cases.push(opened);
+    record(change, 'case opened', reference, { case: String(opened.id), class: opened.class });
+    tellOfCase(change, opened);
+    if (opened.class === 'unit_error') await stopOnUnitErrors(change, currency);
+  } else if (!isSameDigest(open.digest, finding.digest) || open.class !== finding.class) {
+    Object.assign(open, await tx.case.update({ where: { id: open.id }, data: finding }));
+    record(change, 'case changed', reference, { case: String(open.id), class: open.class });
+  }
+}
+
+function tellOfCase(
+  change: Change,
+  { id, class: name, reference, currency, held, missing }: DossierPayment['cases'][number],
+): void {
+  const [heldText, missingText] = [held, missing].map((amount) => formatMajor({ amount, currency }));
+  const about = { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
+  tell(change, 'case.opened', about);
+  if (name === 'reversed') tell(change, 'order.reversed', about);
+}
+
+/** What each source says, for people. Amounts are texts: JSON numbers lose digits. */
+function evidenceOf({ verifications: [newest] }: DossierPayment, money: MoneyRow): Record<string, string | null> {
+  return {
+    verifyWord: newest?.word ?? newest?.outcome ?? null,
+    verifyShows: money.verifyShows?.toString() ?? null,
+    verifyDoubt: newest?.doubt ?? null,
+    listWord: money.listWord,
+    listShows: money.listShows?.toString() ?? null,
+  };
+}
+
+/** All findings about a payment in a currency, the loudest first. A decision covers the first one that it leaves. */
+export function findingsOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding[] {
+  const { dossier, now } = change;
+  const [newest] = payment.verifications;
+  const facts: Facts = {
+    standing: standingOf(money),
+    order: {
+      amount: dossier.amount,
+      currency: dossier.currency,
+      isReleased: dossier.release !== null,
+      isEnded: dossier.endedAt !== null,
+    },
+    currency: money.currency,
+    isReleased: dossier.release?.reference === payment.reference,
+    isDecided: payment.cases.some(({ decision }) => decision !== null),
+    short: shortfallOf(change, payment, money).short,
+    verify: newest === undefined ? null : { ...newest, shows: showsIn(newest, money.currency) },
+    isUnreadable: payment.unreadableSince !== null && now.getTime() - payment.unreadableSince.getTime() > DAY_MS,
+  };
+  return classify(facts);
+}
+
+function showsIn(answer: { currency: string | null; shows: bigint | null }, currency: string): bigint {
+  return answer.currency === currency ? (answer.shows ?? 0n) : 0n;
+}
+
+/** The predicate of a payment in a currency: nothing falls short unless it released its order in that currency. */
+export function shortfallOf(
+  { dossier: { release }, now, terms }: Change,
+  payment: DossierPayment,
+  money: MoneyRow,
+): ReturnType<typeof shortfall> {
+  if (release?.reference !== payment.reference || release.currency !== money.currency)
+    return { short: [], unclearUntil: null };
+  const [newest] = payment.verifications;
+  const verify = newest && {
+    ...newest,
+    shows: showsIn(newest, money.currency),
+    gone: newest.amount === null || newest.shows === null ? null : newest.amount - newest.shows,
+  };
+  const list = { word: money.listWord, shows: money.listShows, heardAt: money.listHeardAt };
+  return shortfall({ standing: standingOf(money), release, verify: verify ?? null, list }, now, terms.lagMin);
+}
+
+function concludePayment(change: Change, payment: DossierPayment): void {
+  const { dossier, terms } = change;
+  const { answeredAt, createdAt, unreadableSince } = payment;
+  const status = statusOfPayment({
+    status: payment.status,
+    isReleased: dossier.release?.reference === payment.reference,
+    hasHeldMoney: hasHeldMoney(payment),
+    hasOpenCase: hasOpenCase(payment),
+    outcome: payment.verifications[0]?.outcome ?? null,
+    isOver: answeredAt !== null && unreadableSince === null && isOver(createdAt, answeredAt, terms.payableDays),
+  });
+  if (status !== payment.status) setPayment(change, payment, { status });
+}
+
+const hasHeldMoney = ({ money }: DossierPayment): boolean => money.some((row) => standingOf(row).held > 0n);
+const hasOpenCase = ({ cases }: DossierPayment): boolean => cases.some(({ closedAt }) => closedAt === null);
+const isDone = ({ status }: DossierPayment): boolean => ['expired', 'failed', 'refused'].includes(status);
+
+/** What the shop may want to hear of a change of status; paid, cancelled and reopened are told where they happen. */
+const TOLD: Partial<Record<Dossier['status'], MessageType>> = {
+  review: 'order.review',
+  failed: 'order.failed',
+  expired: 'order.expired',
+};
+
+function concludeOrder(change: Change): void {
+  const { dossier, terms, now } = change;
+  const { payments } = dossier;
+  const newest = payments.at(-1);
+  const isOpen = dossier.release === null && dossier.endedAt === null;
+  // No payment of it may be paid any more, and each was asked about after that.
+  if (
+    isOpen &&
+    dossier.payBy === null &&
+    newest?.status === 'expired' &&
+    isOver(newest.createdAt, now, terms.payableDays) &&
+    payments.every(isDone)
+  )
+    setOrder(change, { endedAt: now, endedBy: BY_DEADLINE });
+  const status = statusOf({
+    isReleased: dossier.release !== null,
+    endedBy: dossier.endedBy,
+    hasHeldMoney: payments.some(hasHeldMoney),
+    hasOpenCase: payments.some(hasOpenCase),
+    payments,
+  });
+  if (status === dossier.status) return;
+  setOrder(change, { status });
+  record(change, `order ${status}`, null);
+  const type = TOLD[status];
+  if (type !== undefined) tell(change, type, newest && { reference: newest.reference });
+}
+
+/** `order.paid` goes out while no money of it is missing, unclear or given back whole, be a case open or not. */
+async function concludeMessage(change: Change): Promise<void> {
+  const { dossier, tx } = change;
+  const [message] = dossier.messages;
+  const payment = dossier.payments.find(({ reference }) => reference === dossier.release?.reference);
+  if (message?.sentAt !== null || payment === undefined) return;
+  if (message.heldBy !== null && message.heldBy !== MISSING_MONEY) return;
+  const money = moneyOf(payment, dossier.currency);
+  const { short, unclearUntil } = shortfallOf(change, payment, money);
+  const isSound = short.length === 0 && unclearUntil === null && standingOf(money).reversed === 0n;
+  const heldBy = isSound && money.lost === 0n && money.refunded < money.earned ? null : MISSING_MONEY;
+  if (heldBy !== message.heldBy) await tx.message.update({ where: { id: message.id }, data: { heldBy } });
+}

@@ -1,0 +1,194 @@
+import type { Logger } from 'pino';
+import { Unanswered } from '../gateway/errors.ts';
+import type { Evidence } from '../gateway/evidence.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Share } from '../gateway/traffic.ts';
+import { constraintOf, isDatabaseAway } from '../platform/db.ts';
+import { digestOf, isSameDigest } from '../platform/ids.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+import { changeOrder } from './change-order.ts';
+import {
+  moneyOf,
+  record,
+  release,
+  setMoney,
+  setPayment,
+  type Change,
+  type DossierPayment,
+  type Terms,
+} from './change.ts';
+import { shortfallOf } from './conclude.ts';
+import { decide } from './decide.ts';
+import { grow, observeVerify } from './money.ts';
+import { afterHint, nextCheck } from './schedule.ts';
+
+/** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
+export type Lease = {
+  reference: string;
+  orderId: string;
+  /** The database's time before the question: an answer to an older question does not overwrite a newer one's. */
+  askedAt: Date;
+  cause: 'hint' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person';
+};
+
+/** Written: an answer has been stored. Not asked: nothing was learnt, and the payment is put off. */
+export type Confirmed =
+  { outcome: 'written'; answer: Evidence['outcome'] } | { outcome: 'not-asked'; retryAfterSec: number | null };
+
+/**
+ * Makes our order agree with what verify says about a payment: the one function that marks an order paid on evidence.
+ * Webhooks, returns, the schedule and people may all cause it; none of them is believed.
+ * @param withinMs milliseconds for the question
+ */
+export type Confirm = (lease: Lease, share: Share, withinMs?: number) => Promise<Confirmed>;
+
+export type ConfirmParts = {
+  prisma: PrismaClient;
+  gateway: Gateway;
+  terms: Terms;
+  logger: Logger;
+  /** A message may be due now. */
+  onMessage: () => void;
+};
+
+export function createConfirm(parts: ConfirmParts): Confirm {
+  const { gateway, logger, onMessage } = parts;
+  return async (lease, share, withinMs) => {
+    const { reference, orderId, cause } = lease;
+    try {
+      const evidence = await gateway.verify(reference, share, withinMs);
+      await changeOrder(parts, orderId, 'service', (change) => confirmPayment(change, lease, evidence));
+      onMessage();
+      logger.debug({ reference, orderId, cause, outcome: evidence.outcome }, 'payment checked');
+      return { outcome: 'written', answer: evidence.outcome };
+    } catch (error) {
+      return { outcome: 'not-asked', retryAfterSec: await putOff(parts, lease, error) };
+    }
+  };
+}
+
+/** Behind the order's lock: is the answer news, what does it show, and does it release the order? */
+async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<void> {
+  const { tx, dossier } = change;
+  const payment = dossier.payments.find(({ reference }) => reference === lease.reference);
+  if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
+  // Hints are written to the payment without the order's lock: its row is locked too, and read behind that.
+  const [hint] = await tx.$queryRaw<{ hintedAt: Date | null }[]>`
+    SELECT hinted_at AS "hintedAt" FROM payments WHERE reference = ${lease.reference} FOR NO KEY UPDATE`;
+  // A process that stood still for longer than its lease brings an old answer. The newer one stays.
+  if (payment.answeredAt !== null && payment.answeredAt > lease.askedAt) return;
+  const isNews = await storeAnswer(change, payment, lease, evidence);
+  if (isNews) observe(change, payment, evidence);
+  await releaseIfProven(change, payment, evidence);
+  schedule(change, payment, lease, hint?.hintedAt ?? null, isNews);
+}
+
+/** Stores the answer unless it says what the newest one said. @returns whether something new was learnt */
+async function storeAnswer(
+  change: Change,
+  payment: DossierPayment,
+  lease: Lease,
+  evidence: Evidence,
+): Promise<boolean> {
+  const { tx, dossier, now } = change;
+  const { reference } = payment;
+  if (evidence.outcome === 'paid' && evidence.serviceId !== null) {
+    const taken = await tx.release.findUnique({
+      where: { mode_serviceId: { mode: dossier.mode, serviceId: evidence.serviceId } },
+    });
+    if (taken !== null && taken.orderId !== dossier.id)
+      evidence.doubt ??= 'the service’s id of it has paid another order';
+  }
+  const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = evidence;
+  setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (payment.unreadableSince ?? now) : null });
+  const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
+  const newest = await tx.verification.findFirst({
+    where: { reference },
+    orderBy: { id: 'desc' },
+    select: { digest: true },
+  });
+  if (newest !== null && isSameDigest(newest.digest, digest)) return false;
+  const said = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
+  const asked = {
+    reference,
+    cause: lease.cause,
+    askedAt: lease.askedAt,
+    body: new Uint8Array(Buffer.from(evidence.body)),
+  };
+  const stored = await tx.verification.create({ data: { ...said, ...asked } });
+  if (outcome !== 'unreadable') payment.verifications = [stored];
+  record(change, 'answer', reference, { verification: String(stored.id), outcome, word });
+  return true;
+}
+
+/** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
+function observe(change: Change, payment: DossierPayment, { shows, gone, currency: named }: Evidence): void {
+  if (shows === null) return;
+  const currencies = new Set(payment.money.map(({ currency }) => currency));
+  if (named !== null) currencies.add(named);
+  for (const currency of currencies) {
+    const before = moneyOf(payment, currency);
+    const isNamed = currency === named;
+    const after = observeVerify(before, isNamed ? shows : 0n, isNamed || named === null ? gone : 0n);
+    setMoney(change, payment, before, after, 'shown by verify');
+  }
+}
+
+/** The database refuses what this function should have refused. */
+async function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): Promise<void> {
+  const { amount, currency, release: released, endedAt } = change.dossier;
+  const order = { amount, currency, isReleased: released !== null, isEnded: endedAt !== null };
+  const isDecided = payment.cases.some(({ decision }) => decision !== null);
+  const [proof] = payment.verifications;
+  if (decide({ evidence, order, isDecided }) === 'hold' || proof === undefined) return;
+  const before = moneyOf(payment, currency);
+  setMoney(change, payment, before, grow(before, { earned: amount }), 'earned');
+  const { id: verificationId, serviceId } = proof;
+  await release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
+}
+
+/** When it is asked about next, and whether hints go on being followed at once. */
+function schedule(change: Change, payment: DossierPayment, lease: Lease, hintedAt: Date | null, isNews: boolean): void {
+  const { dossier, now, terms } = change;
+  const isHint = lease.cause === 'hint' || lease.cause === 'return';
+  const quietChecks = isNews ? 0 : payment.quietChecks + (isHint ? 1 : 0);
+  const isReleased = dossier.release?.reference === payment.reference;
+  const regular = isReleased
+    ? shortfallOf(change, payment, moneyOf(payment, dossier.currency)).unclearUntil
+    : nextCheck(payment.createdAt, now, terms.payableDays);
+  // A hint that came after our question is followed, too. Stored times are rounded to a millisecond.
+  const isHintNewer = hintedAt !== null && hintedAt.getTime() > lease.askedAt.getTime() + 1;
+  const hinted = isHintNewer ? afterHint(lease.askedAt, quietChecks, now) : null;
+  const [earliest = null] = [regular, hinted].filter((time) => time !== null).sort((a, b) => a.getTime() - b.getTime());
+  const answered = { answeredAt: lease.askedAt, leasedUntil: null, failures: 0 };
+  setPayment(change, payment, {
+    ...answered,
+    quietChecks,
+    nextCheckAt: earliest,
+    hintedAt: isHintNewer ? hintedAt : null,
+  });
+}
+
+/** Nothing was learnt, or it could not be written: the payment is asked about later. @returns what the service wants */
+async function putOff(
+  { prisma, logger }: ConfirmParts,
+  { reference, orderId }: Lease,
+  error: unknown,
+): Promise<number | null> {
+  const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;
+  if (error instanceof Unanswered)
+    logger.warn({ reference, orderId, reason: error.message }, 'payment could not be checked');
+  else {
+    const alert = isDatabaseAway(error) ? undefined : 'answer_refused';
+    logger.error(
+      { alert, reference, orderId, constraint: constraintOf(error), err: error },
+      'an answer could not be written',
+    );
+  }
+  // The pause counts from the database's time: 5 s, doubled up to an hour, and not before the service wants it.
+  await prisma.$executeRaw`
+    UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
+      + make_interval(secs => greatest(least(5 * 2 ^ least(failures, 10), 3600), ${retryAfterSec ?? 0}::int))
+    WHERE reference = ${reference}`;
+  return retryAfterSec;
+}

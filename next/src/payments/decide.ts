@@ -1,0 +1,72 @@
+import type { Evidence } from '../gateway/evidence.ts';
+import type { PaymentStatus } from '../platform/prisma/client.ts';
+
+/**
+ * Every state of a payment, what it waits for, and where it goes.
+ *
+ * - `sending`: initialize may have reached the service or not: waits for its answer, then for verify. It is never sent
+ *   again. Open, refused, or what verify says.
+ * - `open`: the shopper may pay: waits for a hint or the schedule. Paid, failed, review, expired.
+ * - `paid`: it released its order. For ever: what happens to its money later is a case.
+ * - `failed`: the service says failed or taken back, or a person gave its money back. Watched on: a late "paid" counts.
+ * - `expired`: by the service's word, or because the time to pay is over. Later money counts all the same.
+ * - `review`: money is held, or the answer proves nothing: waits for a person, or for an answer that pays.
+ * - `refused`: the service said no at initialize, or nothing was sent. The end, unless verify knows it after all.
+ * - `foreign`: a reference that is not ours, of which the list showed money. It has no order.
+ */
+export type { PaymentStatus };
+
+/** What one answer is decided on. */
+export type Situation = {
+  evidence: Pick<Evidence, 'outcome' | 'shows' | 'currency' | 'doubt'>;
+  order: {
+    amount: bigint;
+    currency: string;
+    isReleased: boolean;
+    /** By a person, or by its deadline. */
+    isEnded: boolean;
+  } | null;
+  /** A person has decided about this reference: its money pays nothing by itself any more. */
+  isDecided: boolean;
+};
+
+/**
+ * Whether the answer releases the order: verify, undoubted, shows exactly the price in the order's currency, and the
+ * order is open and not released. Everything else that came is held. Pure: same input, same decision.
+ */
+export function decide({ evidence, order, isDecided }: Situation): 'release' | 'hold' {
+  const isProof = evidence.outcome === 'paid' && evidence.doubt === null;
+  const isPrice = order !== null && evidence.currency === order.currency && evidence.shows === order.amount;
+  const isOpen = order !== null && !order.isReleased && !order.isEnded;
+  return isProof && isPrice && isOpen && !isDecided ? 'release' : 'hold';
+}
+
+type PaymentFacts = {
+  status: PaymentStatus;
+  isReleased: boolean;
+  hasHeldMoney: boolean;
+  hasOpenCase: boolean;
+  /** Of verify's newest readable answer; null: there is none. */
+  outcome: Evidence['outcome'] | null;
+  /** The time in which it may be paid is over, and verify was asked after that. */
+  isOver: boolean;
+};
+
+/** The status of a payment follows from its release, its money and the newest readable answer. Pure. */
+export function statusOfPayment({
+  status,
+  isReleased,
+  hasHeldMoney,
+  hasOpenCase,
+  outcome,
+  isOver,
+}: PaymentFacts): PaymentStatus {
+  if (status === 'foreign') return 'foreign';
+  if (isReleased) return 'paid';
+  if (hasHeldMoney || hasOpenCase) return 'review';
+  // Paid, and nothing of it is held: a person decided about it, or it went back.
+  if (outcome === 'failed' || outcome === 'reversed' || outcome === 'paid') return 'failed';
+  if (outcome === 'expired' || (isOver && status !== 'refused')) return 'expired';
+  if (outcome === 'pending' || status === 'review') return 'open';
+  return status;
+}

@@ -1,0 +1,97 @@
+import type { Logger } from 'pino';
+import { startLoop, type Loop } from '../platform/loop.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+import type { Confirm, Lease } from './confirm.ts';
+import { HINT_PAUSES_SEC } from './schedule.ts';
+
+type Mode = 'test' | 'live';
+
+/** Checks of one process at once; the calls have their own limits. */
+const CHECKS_AT_ONCE = 16;
+/** What another process made due is found this late at most, milliseconds. */
+const LOOK_EVERY_MS = 500;
+
+/**
+ * Takes the right to ask about a payment. @returns null while another process has it, or it is not ours
+ */
+export async function lease(prisma: PrismaClient, reference: string, cause: Lease['cause']): Promise<Lease | null> {
+  // The database's clock alone decides: processes disagree about the time.
+  const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
+    UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
+    WHERE reference = ${reference} AND order_id IS NOT NULL AND (leased_until IS NULL OR leased_until <= clock_timestamp())
+    RETURNING reference, order_id AS "orderId", clock_timestamp() AS "askedAt"`;
+  return row === undefined ? null : { ...row, cause };
+}
+
+/** The same for payments that are due. A process that died leaves a lease, and it ends by itself. */
+async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
+  // SKIP LOCKED: many processes take what is due, and none waits for another.
+  const rows = await prisma.$queryRaw<(Omit<Lease, 'cause'> & { isHinted: boolean })[]>`
+    UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
+    WHERE reference IN (
+      SELECT reference FROM payments
+      WHERE next_check_at <= clock_timestamp() AND (leased_until IS NULL OR leased_until <= clock_timestamp())
+        AND mode = ${mode}::mode AND order_id IS NOT NULL
+      ORDER BY next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING reference, order_id AS "orderId", clock_timestamp() AS "askedAt", hinted_at IS NOT NULL AS "isHinted"`;
+  return rows.map(({ isHinted, ...row }) => ({ ...row, cause: isHinted ? 'hint' : 'schedule' }));
+}
+
+/**
+ * A webhook, a return or a click names payments: those that are ours become due, at once or after a pause. It proves
+ * nothing, and a flood of them costs few questions.
+ * @returns how many are ours
+ */
+export async function hint(prisma: PrismaClient, mode: Mode, references: readonly string[]): Promise<number> {
+  if (references.length === 0) return 0;
+  // Without the order's lock, and by the database's clock: a hint waits for nobody.
+  return prisma.$executeRaw`
+    UPDATE payments SET hinted_at = clock_timestamp(),
+      next_check_at = least(next_check_at, greatest(clock_timestamp(),
+        answered_at + make_interval(secs => (${HINT_PAUSES_SEC}::int[])[least(quiet_checks + 1, ${HINT_PAUSES_SEC.length}::int)])))
+    WHERE reference = ANY(${references}) AND mode = ${mode}::mode AND order_id IS NOT NULL`;
+}
+
+/** Asks about what is due, for ever. */
+export function startDueLoop({
+  prisma,
+  mode,
+  confirm,
+  logger,
+}: {
+  prisma: PrismaClient;
+  mode: Mode;
+  confirm: Confirm;
+  logger: Logger;
+}): Loop {
+  const running = new Set<Promise<unknown>>();
+  const loop = startLoop(
+    'due payments',
+    async () => {
+      const room = CHECKS_AT_ONCE - running.size;
+      if (room === 0) return false;
+      const leases = await leaseDue(prisma, mode, room);
+      for (const one of leases) {
+        const check: Promise<unknown> = confirm(one, 'background')
+          .catch((error: unknown) => {
+            logger.error({ err: error, reference: one.reference }, 'a check failed; its lease ends by itself');
+          })
+          .finally(() => {
+            running.delete(check);
+            loop.wake();
+          });
+        running.add(check);
+      }
+      return leases.length > 0 && running.size < CHECKS_AT_ONCE;
+    },
+    LOOK_EVERY_MS,
+    logger,
+  );
+  return {
+    wake: loop.wake,
+    stop: async () => {
+      await loop.stop();
+      await Promise.allSettled(running);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * The ledger of one reference in one currency: what the sources showed, what came and went, and what became of it.
+ * Pure: the same rows in, the same rows out. Amounts are minor units, and every counter only grows.
+ */
+export type Ledger = {
+  /** By verify's newest readable answer; null: none yet. */
+  verifyShows: bigint | null;
+  /** By the list as it was last heard, or is taken to be until then; null: neither. */
+  listShows: bigint | null;
+  came: bigint;
+  went: bigint;
+  earned: bigint;
+  kept: bigint;
+  sendBack: bigint;
+  refunded: bigint;
+  sendBackElsewhere: bigint;
+  refundedElsewhere: bigint;
+  lost: bigint;
+};
+export type Counter = Exclude<keyof Ledger, 'verifyShows' | 'listShows'>;
+
+/** How much of which counter: a row of the journal each. */
+export type Growth = Partial<Record<Counter, bigint>>;
+
+export const EMPTY: Ledger = {
+  verifyShows: null,
+  listShows: null,
+  came: 0n,
+  went: 0n,
+  earned: 0n,
+  kept: 0n,
+  sendBack: 0n,
+  refunded: 0n,
+  sendBackElsewhere: 0n,
+  refundedElsewhere: 0n,
+  lost: 0n,
+};
+
+/** What follows from a ledger by subtraction. */
+export type Standing = {
+  /** To go at the service, which will show it once. */
+  toGo: bigint;
+  /** Came, and nothing has been done with it: the shop's debt until somebody decides. */
+  held: bigint;
+  /** Went, and nobody wrote down why: goods may be out, and the money is gone. */
+  reversed: bigint;
+  /** Refunds and write-offs that no source shows yet. */
+  stillToGo: bigint;
+  /** The books; may be negative. */
+  ours: bigint;
+  /** What a released payment must still show. */
+  need: bigint;
+};
+
+export function standingOf(m: Ledger): Standing {
+  const toGo = m.refunded - m.refundedElsewhere + m.sendBack - m.sendBackElsewhere;
+  return {
+    toGo,
+    held: m.came - m.earned - m.kept - m.sendBack,
+    reversed: max(0n, m.went - toGo - m.lost),
+    stillToGo: max(0n, toGo + m.lost - m.went),
+    ours: m.earned + m.kept - m.refunded - m.lost,
+    need: m.earned - (m.refunded - m.refundedElsewhere) - m.lost,
+  };
+}
+
+/**
+ * Verify shows `shows`. A fall in verify alone waits for the list, which may still show the money: until it is heard,
+ * it is taken to show what verify showed before, less what verify itself says went back.
+ * @param gone what went back by this answer; null: all that came
+ */
+export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Ledger {
+  const before = m.verifyShows ?? 0n;
+  if (shows >= before) return settle(follow({ ...m, verifyShows: shows }));
+  const known = max(before, m.listShows ?? 0n);
+  const news = gone === null ? known : max(0n, gone - m.went);
+  return settle(follow({ ...m, verifyShows: shows, listShows: max(0n, known - news) }));
+}
+
+/**
+ * A whole run heard the list. Whether it may be heard is the caller's to know: the run began `lagMin` after verify last
+ * said something else of the reference, and verify was asked in that run.
+ * @param gone what the list shows as gone: a charge that goes while another comes is booked as both
+ */
+export function observeList(m: Ledger, shows: bigint, gone: bigint): Ledger {
+  const followed = follow({ ...m, listShows: shows });
+  const more = max(0n, gone - followed.went);
+  return settle({ ...followed, came: followed.came + more, went: followed.went + more });
+}
+
+/** came - went is what the source that shows more shows: a rise grows what came, a fall what went. */
+function follow(m: Ledger): Ledger {
+  const change = max(m.verifyShows ?? 0n, m.listShows ?? 0n) - (m.came - m.went);
+  return change > 0n ? { ...m, came: m.came + change } : { ...m, went: m.went - change };
+}
+
+/** What goes eats first what was to go, then what waits (it went back by itself), and only then what was earned. */
+function settle(m: Ledger): Ledger {
+  const { held, toGo } = standingOf(m);
+  const byItself = min(held, m.went - toGo - m.lost);
+  return byItself > 0n ? { ...m, sendBack: m.sendBack + byItself } : m;
+}
+
+/** @returns each counter that grew, by how much */
+export function growthOf(before: Ledger, after: Ledger): Growth {
+  const counters = [
+    'came',
+    'went',
+    'earned',
+    'kept',
+    'sendBack',
+    'refunded',
+    'sendBackElsewhere',
+    'refundedElsewhere',
+    'lost',
+  ] as const;
+  return Object.fromEntries(
+    counters.filter((one) => after[one] > before[one]).map((one) => [one, after[one] - before[one]]),
+  );
+}
+
+/** Adds to counters: a release or a person's decision. @throws RangeError where the rules of money forbid it */
+export function grow(m: Ledger, growth: Growth): Ledger {
+  const after = { ...m };
+  for (const [counter, by] of Object.entries(growth) as [Counter, bigint][]) {
+    if (by < 0n) throw new RangeError(`${counter} only grows`);
+    after[counter] += by;
+  }
+  const fits =
+    after.earned + after.kept + after.sendBack <= after.came &&
+    after.refunded <= after.earned &&
+    after.refundedElsewhere <= after.refunded &&
+    after.sendBackElsewhere <= after.sendBack &&
+    after.refunded - after.refundedElsewhere + after.lost <= after.earned + after.kept;
+  if (!fits) throw new RangeError('more than came, or more than was earned');
+  return after;
+}
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

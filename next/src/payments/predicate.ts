@@ -1,0 +1,59 @@
+import type { Source } from '../cases/classes.ts';
+import type { Standing } from './money.ts';
+
+/** What the predicate looks at, of a payment that released its order, in the currency of the release. */
+type Released = {
+  standing: Pick<Standing, 'need' | 'toGo'>;
+  release: { at: Date; serviceId: string | null };
+  /** Verify's newest readable answer. */
+  verify: {
+    outcome: string;
+    word: string | null;
+    /** What it shows in this currency: 0 where it speaks of none. */
+    shows: bigint;
+    /** What it says went back; null: it does not say how much. */
+    gone: bigint | null;
+    serviceId: string | null;
+    /** When it was first given. */
+    at: Date;
+  } | null;
+  /** The list as it was last heard in a whole run. */
+  list: { word: string | null; shows: bigint | null; heardAt: Date | null };
+};
+
+const MINUTE_MS = 60_000;
+/** How long an answer that may be about other money waits for the list, beyond the list's lag. */
+const UNCLEAR_MS = 2 * 24 * 60 * MINUTE_MS;
+
+/**
+ * What stands after paid is this one predicate: each source shows what was earned less what was refunded, or it falls
+ * short, whatever its word. An answer that names another charge of the service, or a reversal of no more than was to
+ * go, is unclear: it may be no news of this money. The next heard list decides, and if none comes, it falls short.
+ * @returns the sources that fall short; until when an unclear answer waits, or null
+ */
+export function shortfall(
+  { standing, release, verify, list }: Released,
+  now: Date,
+  lagMin: number,
+): { short: Source[]; unclearUntil: Date | null } {
+  const short: Source[] = [];
+  let unclearUntil: Date | null = null;
+  const isHeard = list.heardAt !== null && list.heardAt.getTime() >= release.at.getTime() + lagMin * MINUTE_MS;
+  if (isHeard && (list.shows ?? 0n) < standing.need)
+    short.push({ name: 'list', word: list.word, shows: list.shows ?? 0n, showsGone: false });
+  if (verify !== null && verify.shows < standing.need) {
+    const isOther = release.serviceId !== null && verify.serviceId !== null && verify.serviceId !== release.serviceId;
+    const isExpected = verify.outcome === 'reversed' && verify.gone !== null && verify.gone <= standing.toGo;
+    const waitsUntil = new Date(verify.at.getTime() + lagMin * MINUTE_MS + UNCLEAR_MS);
+    const isListNewer = list.heardAt !== null && list.heardAt > verify.at;
+    if (!(isOther || isExpected) || (!isListNewer && now >= waitsUntil))
+      short.push({
+        name: 'verify',
+        word: verify.word ?? verify.outcome,
+        shows: verify.shows,
+        showsGone: verify.outcome === 'reversed',
+      });
+    else if (!isListNewer) unclearUntil = waitsUntil;
+  }
+  return { short, unclearUntil };
+}

@@ -1,0 +1,55 @@
+import type { Tx } from '../platform/db.ts';
+import type { PrismaClient, Stop } from '../platform/prisma/client.ts';
+import type { Change } from './change.ts';
+
+/** Stops all currencies. */
+export const ALL = '*';
+/** Who stops a currency when payments came in another unit. */
+const THE_PROGRAM = 'program';
+
+type Mode = 'test' | 'live';
+
+/** The stop that new checkouts in a currency run into; null: they are open. */
+export function findStop(db: Tx, mode: Mode, currency: string): Promise<Stop | null> {
+  return db.stop.findFirst({ where: { mode, endedAt: null, what: { in: [ALL, currency] } }, orderBy: { what: 'asc' } });
+}
+
+/** Stops new checkouts. A stop that is there already stays as it is. */
+export async function stopCheckouts(db: Tx, mode: Mode, what: string, by: string, reason: string): Promise<void> {
+  await db.stop.createMany({ data: [{ mode, what, by, reason }], skipDuplicates: true });
+}
+
+/** Ends the stop of one currency, or of all; others stay. @returns whether there was one */
+export async function resumeCheckouts(prisma: PrismaClient, mode: Mode, what: string, by: string): Promise<boolean> {
+  const { count } = await prisma.stop.updateMany({
+    where: { mode, what, endedAt: null },
+    data: { endedAt: new Date(), endedBy: by },
+  });
+  return count > 0;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * A payment that came a power of ten apart is a mistake of one payer, or of a unit. The second one within an hour, of
+ * another order and another payer, stops the currency, unless more payments came exactly: so no stranger stops sales.
+ */
+export async function stopOnUnitErrors({ tx, dossier, now }: Change, currency: string): Promise<void> {
+  const { mode, id, email } = dossier;
+  const since = new Date(now.getTime() - HOUR_MS);
+  const others = await tx.case.findMany({
+    where: {
+      mode,
+      currency,
+      class: 'unit_error',
+      openedAt: { gte: since },
+      order: { id: { not: id }, email: { not: email } },
+    },
+    select: { order: { select: { email: true } } },
+  });
+  const payers = new Set(others.map(({ order }) => order?.email)).size + 1;
+  const exact = await tx.release.count({ where: { mode, currency, at: { gte: since }, acceptedBy: null } });
+  if (payers < 2 || exact >= payers) return;
+  const reason = `${payers} payments came in another unit: compare amountUnit and decimals of the adapter with the hosted page`;
+  await stopCheckouts(tx, mode, currency, THE_PROGRAM, reason);
+}

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { documentOf, Problem, type ProblemType } from './problem.ts';
+import { UserFacingError } from './process.ts';
+
+export type RunningServer = {
+  /** The one that was asked for, or the one that was free. */
+  port: number;
+  /** Goes on accepting, but closes each connection after its answer, so that clients connect anew. */
+  announceEnd(): void;
+  /** Stops accepting, lets requests in flight finish for `graceMs` milliseconds (5,000), then cuts what is left. */
+  close(graceMs?: number): Promise<void>;
+};
+
+/**
+ * Listens on `host`:`port` (0: any free port).
+ * @param variable that sets the port, for messages
+ * @throws {UserFacingError} when the port is taken or not permitted, or `host` is not an address of this machine
+ */
+export async function listen(
+  handler: RequestListener,
+  host: string,
+  port: number,
+  variable = 'PORT',
+): Promise<RunningServer> {
+  const unanswered = new Set<ServerResponse>();
+  let isEnding = false;
+  const server = createServer(LIMITS, (req, res) => {
+    unanswered.add(res);
+    res.once('close', () => unanswered.delete(res));
+    // While closing: a request on a connection that was already open.
+    if (isEnding || !server.listening) res.shouldKeepAlive = false;
+    handler(req, res);
+  });
+  server.on('clientError', refuseUnreadable);
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: unknown) => {
+    throw explain(error as NodeJS.ErrnoException, host, port, variable);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    announceEnd: () => {
+      isEnding = true;
+    },
+    close: (graceMs = 5_000) => close(server, unanswered, graceMs),
+  };
+}
+
+const LIMITS = {
+  // Node's own limits (60 s, 300 s) let a few thousand slow clients hold every socket.
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  // Node enforces these limits in a periodic check, which by default runs only twice a minute.
+  connectionsCheckingInterval: 1_000,
+  // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just closed.
+  keepAliveTimeout: 65_000,
+};
+
+const UNREADABLE: Record<string, ProblemType> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+};
+
+/** The input is no request, so no route gets it; its path was not read: the answer is about the server. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem = new Problem(UNREADABLE[error.code ?? ''] ?? 'malformed-request');
+  const body = documentOf(problem, '/');
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\nContent-Type: application/problem+json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+async function close(server: Server, unanswered: ReadonlySet<ServerResponse>, graceMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  for (const answer of unanswered) {
+    // Otherwise their connections would be kept alive after the answer, and delay the end.
+    answer.shouldKeepAlive = false;
+    // The headers may already have promised that the connection stays open.
+    answer.once('close', () => {
+      server.closeIdleConnections();
+    });
+    // A stream of events has no end of its own; its reader reconnects, to the process that listens then.
+    if (String(answer.getHeader('content-type')).startsWith('text/event-stream')) answer.end();
+  }
+  const cut = setTimeout(() => {
+    server.closeAllConnections();
+  }, graceMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number, variable: string): Error {
+  const notOurs = `${host} is not an address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every network`;
+  const words: Record<string, string> = {
+    EADDRINUSE: `port ${port} on ${host} is taken by another program: stop it, or set ${variable} to a free one`,
+    EACCES: `this user may not listen on port ${port}: set ${variable} to one above 1023`,
+    ...{ EADDRNOTAVAIL: notOurs, ENOTFOUND: notOurs, EAI_AGAIN: notOurs },
+  };
+  const text = words[error.code ?? ''];
+  return text === undefined ? error : new UserFacingError(text);
+}

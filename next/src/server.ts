@@ -1,0 +1,27 @@
+import { createApp } from './app.ts';
+import { openProgram } from './compose.ts';
+import { listen } from './platform/http-server.ts';
+import { isMain, runProcess, type Running } from './platform/process.ts';
+
+/** Starts the server: the program, its port and, unless a worker does that, the tasks that nobody waits for. */
+export async function startServer(): Promise<Running & { url: string }> {
+  const program = await openProgram();
+  const { config, logger } = program;
+  let url = config.PUBLIC_URL?.origin ?? '';
+  const app = createApp(program, () => url);
+  const server = await listen(app, config.HOST, config.PORT);
+  const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${server.port}`;
+  if (url === '') url = config.HOST === '127.0.0.1' ? `http://localhost:${server.port}` : address;
+  if (config.WORKER === 'inline') program.startWork();
+  logger.info({ url: address, mode: config.mode }, 'ready');
+  return {
+    logger,
+    url,
+    close: async () => {
+      await server.close();
+      await program.close();
+    },
+  };
+}
+
+if (isMain(import.meta.url)) await runProcess(startServer);

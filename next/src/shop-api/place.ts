@@ -1,0 +1,59 @@
+import type { Gateway } from '../gateway/gateway.ts';
+import { readOrderInput } from '../orders/input.ts';
+import { VIEWED, type ViewedOrder } from '../orders/view.ts';
+import { constraintOf } from '../platform/db.ts';
+import { digestOf, isSameDigest, newOrderId } from '../platform/ids.ts';
+import { invalidField, Problem } from '../platform/problem.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+
+type Placed = { order: ViewedOrder; isNew: boolean };
+
+/**
+ * Places the order of a shop that prices elsewhere; a checkout with its orderId pays it. The same externalId and
+ * content again is the same order.
+ * @throws {Problem} 422; 409 where the externalId stands for other content
+ */
+export async function placeShopOrder(
+  { prisma, gateway }: { prisma: PrismaClient; gateway: Gateway },
+  body: unknown,
+  returnUrlOf: (given: string | undefined) => string | undefined,
+): Promise<Placed> {
+  const { externalId = null, email, currency, lines, amount, payBy, metadata = {}, returnUrl } = readOrderInput(body);
+  const { mode, adapter } = gateway;
+  const longest = adapter.payableDays * 86_400_000;
+  if (payBy !== null && payBy.getTime() > Date.now() + longest)
+    throw invalidField('payBy', `must be at most ${adapter.payableDays} days from now`);
+  const landing = returnUrlOf(returnUrl) ?? null;
+  const contentHash = digestOf([email, currency, lines, payBy, metadata, landing]);
+  try {
+    const order = await prisma.order.create({
+      data: {
+        ...{
+          id: newOrderId(),
+          mode,
+          externalId,
+          email,
+          currency,
+          amount,
+          payBy,
+          metadata,
+          contentHash,
+          returnUrl: landing,
+        },
+        lines: { create: lines.map((line, position) => ({ ...line, position })) },
+        journal: { create: [{ what: 'order placed', by: 'shop' }] },
+      },
+      include: VIEWED,
+    });
+    return { order, isNew: true };
+  } catch (error) {
+    if (externalId === null || constraintOf(error) !== 'orders_external_id_key') throw error;
+    const order = await prisma.order.findUniqueOrThrow({
+      where: { mode_externalId: { mode, externalId } },
+      include: VIEWED,
+    });
+    if (order.contentHash === null || !isSameDigest(order.contentHash, contentHash))
+      throw new Problem('external-id-taken', { extra: { orderId: order.id } });
+    return { order, isNew: false };
+  }
+}

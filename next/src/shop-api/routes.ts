@@ -1,0 +1,138 @@
+import express, { Router, type RequestHandler } from 'express';
+import type { Gateway } from '../gateway/gateway.ts';
+import { cancelInput, listInput, refundInput, resumeInput, stopInput } from '../orders/input.ts';
+import { listedLanding } from '../orders/landing.ts';
+import { shopViewOf, VIEWED } from '../orders/view.ts';
+import { refundOrder, type ActParts } from '../payments/acts.ts';
+import { endOrder, type EndParts } from '../payments/end.ts';
+import { ALL, resumeCheckouts, stopCheckouts } from '../payments/stops.ts';
+import { ORDER_ID } from '../platform/ids.ts';
+import { createLimit, networkOf } from '../platform/limits.ts';
+import { formatMajor, parseMajor } from '../platform/money.ts';
+import { invalidField, parseInput, Problem } from '../platform/problem.ts';
+import { isSecret, type Secret } from '../platform/secret.ts';
+import { placeShopOrder } from './place.ts';
+
+export type ShopApiParts = ActParts & EndParts & { gateway: Gateway; token: Secret | null; landings: readonly URL[] };
+
+const PAGE_ROWS = 50;
+const WRONG_TOKENS_PER_MIN = 10;
+/** Who acts, in the journal. */
+const BY = 'shop';
+
+/** The calls of the shop's own system, by bearer SHOP_API_TOKEN. Without a token they are not there. */
+export function shopApiRoutes(parts: ShopApiParts): Router {
+  const router = Router();
+  const guard = createGuard(parts.token);
+  const json = express.json({ limit: '256kb', inflate: false });
+  orderRoutes(router, parts, guard, json);
+  refundRoute(router, parts, guard, json);
+  stopRoutes(router, parts, guard, json);
+  return router;
+}
+
+function createGuard(token: Secret | null): RequestHandler {
+  const wrongTokens = createLimit({ pool: null, name: 'token', points: WRONG_TOKENS_PER_MIN, perSec: 60 });
+  return async (req, _res, next) => {
+    if (token === null) throw new Problem('not-found');
+    const network = networkOf(req.ip);
+    if (!(await wrongTokens.has(network))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
+    const given = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1] ?? '';
+    if (!isSecret(given, token)) {
+      await wrongTokens.take(network);
+      throw new Problem('unauthorized', { detail: 'Send `Authorization: Bearer` with SHOP_API_TOKEN.' });
+    }
+    next();
+  };
+}
+
+type Handlers = [router: Router, parts: ShopApiParts, guard: RequestHandler, json: RequestHandler];
+
+async function viewed({ prisma, gateway: { mode } }: ShopApiParts, id: string) {
+  return shopViewOf(await prisma.order.findUniqueOrThrow({ where: { id, mode }, include: VIEWED }));
+}
+
+function orderRoutes(...[router, parts, guard, json]: Handlers): void {
+  const { prisma } = parts;
+  const { mode } = parts.gateway;
+  router.post('/orders', guard, json, async (req, res) => {
+    const { order, isNew } = await placeShopOrder(parts, req.body, (given) => listedLanding(given, parts.landings));
+    res.status(isNew ? 201 : 200).json(shopViewOf(order));
+  });
+
+  router.get('/orders', guard, async (req, res) => {
+    const { externalId, status, since, after } = parseInput(listInput, req.query);
+    const start = after === undefined ? undefined : await prisma.order.findUnique({ where: { id: after } });
+    if (start === null) throw invalidField('after', 'is not the `next` of a page');
+    const orders = await prisma.order.findMany({
+      where: {
+        mode,
+        ...(externalId !== undefined && { externalId }),
+        ...(status !== undefined && { status }),
+        ...(since !== undefined && { createdAt: { gte: new Date(since) } }),
+      },
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
+      take: PAGE_ROWS,
+      include: VIEWED,
+    });
+    res.json({ orders: orders.map(shopViewOf), next: orders.length === PAGE_ROWS ? orders.at(-1)?.id : null });
+  });
+
+  router.post('/orders/:orderId/cancel', guard, json, async (req, res) => {
+    const { orderId } = req.params as { orderId: string };
+    const { reason } = parseInput(cancelInput, req.body);
+    const ended = ORDER_ID.test(orderId) ? await endOrder(parts, orderId, BY, reason) : 'unknown-order';
+    if (ended === 'unknown-order') throw new Problem('not-found');
+    if (ended === 'paid') throw new Problem('already-paid');
+    if (ended === 'review') throw new Problem('under-review');
+    if (ended === 'unanswered')
+      throw new Problem('payment-service-unavailable', {
+        detail: 'Nothing is cancelled until the service says that nothing was paid.',
+        retryAfterSec: 10,
+      });
+    res.json(await viewed(parts, orderId));
+  });
+}
+
+function refundRoute(...[router, parts, guard, json]: Handlers): void {
+  const { prisma } = parts;
+  const { mode } = parts.gateway;
+  router.post('/orders/:orderId/refunds', guard, json, async (req, res) => {
+    const { orderId } = req.params as { orderId: string };
+    const order = ORDER_ID.test(orderId) ? await prisma.order.findUnique({ where: { id: orderId, mode } }) : null;
+    if (order === null) throw new Problem('not-found');
+    const { amount: text, reason, externalId = null, elsewhere = false } = parseInput(refundInput, req.body);
+    const { currency } = order;
+    const amount = parseMajor(text, currency);
+    if (amount === null || amount <= 0n)
+      throw invalidField('amount', `must be above zero and no finer than ${currency} allows`);
+    const refunded = await refundOrder(parts, orderId, { amount, reason, externalId, elsewhere, by: BY });
+    if (refunded.outcome === 'not-paid') throw new Problem('not-paid');
+    if (refunded.outcome === 'differs') throw new Problem('refund-differs');
+    if (refunded.outcome === 'too-much')
+      throw new Problem('refund-too-large', {
+        detail: `${currency} ${formatMajor({ amount: refunded.left, currency })} can still be refunded.`,
+      });
+    res.status(201).json({
+      refundId: String(refunded.refund.id),
+      amount: formatMajor({ amount, currency }),
+      currency,
+      order: await viewed(parts, orderId),
+    });
+  });
+}
+
+function stopRoutes(...[router, { prisma, gateway }, guard, json]: Handlers): void {
+  const { mode } = gateway;
+  router.post('/checkouts/stop', guard, json, async (req, res) => {
+    const { currency = ALL, reason } = parseInput(stopInput, req.body);
+    await stopCheckouts(prisma, mode, currency.toUpperCase(), BY, reason);
+    res.json({ stopped: currency.toUpperCase() });
+  });
+  router.post('/checkouts/resume', guard, json, async (req, res) => {
+    const { currency = ALL } = parseInput(resumeInput, req.body);
+    const wasStopped = await resumeCheckouts(prisma, mode, currency.toUpperCase(), BY);
+    res.json({ resumed: currency.toUpperCase(), wasStopped });
+  });
+}

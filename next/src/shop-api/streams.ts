@@ -1,0 +1,77 @@
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { findOrder, viewOf, type ViewedOrder } from '../orders/view.ts';
+import { networkOf } from '../platform/limits.ts';
+import { Problem } from '../platform/problem.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** Each costs a socket and some kilobytes. */
+const MAX_READERS = 2_000;
+/** No shopper watches from more places, and no stranger takes them all. */
+const MAX_OF_ADDRESS = 20;
+/** Then the stream ends and the browser opens a new one: no connection outlives its reader for long. */
+const MAX_LOOKS = 600;
+/** Proxies cut a silent stream after a minute; a comment after this many looks keeps it open. */
+const COMMENT_EVERY = 15;
+
+type Reader = { orderId: string; address: string; res: Response; sent: string; looks: number };
+
+/**
+ * Sends an order to its readers now and at each change (server-sent events). One query a second serves all readers of
+ * this process; without readers there is none.
+ */
+export function createStreams(
+  prisma: PrismaClient,
+  logger: Logger,
+): { open(order: ViewedOrder, req: Request, res: Response): void } {
+  const readers = new Set<Reader>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const tell = (reader: Reader, order: ViewedOrder): void => {
+    const data = JSON.stringify(viewOf(order));
+    if (data !== reader.sent) reader.res.write(`event: order\ndata: ${data}\n\n`);
+    else if (reader.looks % COMMENT_EVERY === 0) reader.res.write(': still here\n\n');
+    reader.sent = data;
+  };
+
+  const look = async (): Promise<void> => {
+    for (const orderId of new Set([...readers].map((reader) => reader.orderId))) {
+      const order = await findOrder(prisma, orderId);
+      for (const reader of readers) {
+        if (order === null || reader.orderId !== orderId || reader.res.writableEnded) continue;
+        reader.looks += 1;
+        tell(reader, order);
+        if (reader.looks > MAX_LOOKS) reader.res.end();
+      }
+    }
+  };
+
+  const lookLater = (): void => {
+    timer ??= setTimeout(() => {
+      void look()
+        .catch((error: unknown) => {
+          logger.warn({ err: error }, 'orders could not be read for their streams');
+        })
+        .finally(() => {
+          timer = undefined;
+          if (readers.size > 0) lookLater();
+        });
+    }, LOOK_EVERY_MS).unref();
+  };
+
+  return {
+    open: (order, req, res) => {
+      const address = networkOf(req.ip);
+      const ofAddress = [...readers].filter((reader) => reader.address === address).length;
+      if (readers.size >= MAX_READERS || ofAddress >= MAX_OF_ADDRESS)
+        throw new Problem('too-many-requests', { retryAfterSec: 30 });
+      const reader: Reader = { orderId: order.id, address, res, sent: '', looks: 0 };
+      readers.add(reader);
+      res.once('close', () => readers.delete(reader));
+      res.set({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream');
+      tell(reader, order);
+      lookLater();
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import { expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { reachOf, readSources, type Source } from './support/sources.ts';
+
+/** Who stands below whom, the lowest first. Rooms of one floor do not know each other. */
+const FLOORS = [
+  ['platform'],
+  ['config.ts'],
+  ['gateway'],
+  ['cases', 'orders'],
+  ['alerts'],
+  ['fulfilment'],
+  ['payments'],
+  ['checkout', 'webhooks', 'shop-api', 'reconciliation'],
+  // What a shop makes of it: handed in from above, so that nothing below knows it. It may name any type.
+  ['custom'],
+  ['console', 'commands', 'api-docs', 'shop-pages', 'reporting', 'metrics.ts', 'health.ts'],
+  ['compose.ts'],
+  ['app.ts'],
+  ['server.ts', 'worker.ts', 'cli.ts'],
+  ['local'],
+  ['tools', 'bench'],
+];
+
+/** The adapter is the shop's, and a module that GATEWAY_ADAPTER names takes its place. */
+const EXCEPTION = 'src/gateway/load-adapter.ts imports src/custom/service.ts';
+
+/** Lines of each room, comments and blanks included. */
+const BUDGETS = {
+  ...{ custom: 250, gateway: 1_000, payments: 1_200, checkout: 600, webhooks: 180, orders: 250, 'shop-api': 300 },
+  ...{ fulfilment: 400, reconciliation: 1_000, cases: 350, platform: 850, console: 1_700, commands: 650 },
+  ...{ reporting: 550, alerts: 350, 'api-docs': 350, 'shop-pages': 650 },
+};
+const CORE = ['gateway', 'payments', 'checkout', 'webhooks', 'orders', 'shop-api', 'fulfilment', 'reconciliation'];
+
+/** What stands only in some files, so that one knows where to look. */
+const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
+  ['the environment', /\bprocess\.env\b/, /^src\/(config\.ts$|custom\/)/],
+  ['the service key', /key\w*[?!]?\.reveal\(|x-api-key/i, /^src\/(gateway\/|config\.ts$)/],
+  ['a write of money', writes('money', 'money'), /^src\/payments\//],
+  ['a write of a release', writes('release', 'releases'), /^src\/payments\//],
+  ['paid', /\breleasedReference:(?! true| null| string| \{)|SET\b[^;`]*\breleased_reference\b/, /^src\/payments\//],
+  ['SQL from fragments', /\bqueryRawUnsafe\b|\bexecuteRawUnsafe\b|\bPrisma\.(raw|join|sql)\b/, /^$/],
+  ['any', /\bas any\b|[:<|(] ?any\b|\bany\[\]/, /^$/],
+];
+
+/** These decide. What they need they are given. */
+const PURE = ['payments/decide.ts', 'payments/money.ts', 'reconciliation/classify.ts'];
+const DATABASE = /^(pg|@prisma\/.*|src\/platform\/(db\.ts|prisma\/client\.ts))$/;
+
+const sources = readSources('src', 'local', 'tools', 'bench');
+const program = sources.filter(({ path }) => path.startsWith('src/'));
+
+function writes(model: string, table: string): RegExp {
+  const sql = `\\b(INSERT INTO|UPDATE|DELETE FROM|COPY) "?${table}\\b`;
+  return new RegExp(`\\.${model}\\.(create|update|upsert|delete)|${sql}`);
+}
+
+/** `payments` of src/payments/decide.ts, `app.ts` of src/app.ts, `local` of whatever is in local. */
+function roomOf(path: string): string {
+  const [top = '', next = ''] = path.split('/');
+  return top === 'src' ? next : top;
+}
+
+function isOurs(target: string): boolean {
+  return /^(src|local|tools|bench|test)\//.test(target);
+}
+
+function floorOf(path: string): number {
+  return FLOORS.findIndex((rooms) => rooms.includes(roomOf(path)));
+}
+
+/** One line for each import that leads up or sideways. */
+function breaches({ path, imports }: Source): string[] {
+  return imports
+    .filter(({ target, isType }) => isOurs(target) && !(isType && roomOf(path) === 'custom'))
+    .filter(({ target }) => roomOf(target) !== roomOf(path) && floorOf(target) >= floorOf(path))
+    .map(({ target }) => `${path} imports ${target}`)
+    .filter((breach) => breach !== EXCEPTION);
+}
+
+test('every file is in a room, and each room knows only those below it', () => {
+  expect(sources.filter(({ path }) => floorOf(path) === -1).map(({ path }) => path)).toEqual([]);
+  expect(sources.flatMap(breaches)).toEqual([]);
+});
+
+test('nothing imports itself in a circle', () => {
+  const circles = program.filter(({ path, imports }) =>
+    imports.some(({ target, isType }) => !isType && reachOf(target, program).has(path)),
+  );
+  expect(circles.map(({ path }) => path)).toEqual([]);
+});
+
+test('what is imported from npm is in package.json, and what the program needs is installed in production', () => {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    dependencies: Record<string, string>;
+    devDependencies: Record<string, string>;
+  };
+  const known = (path: string) => ({
+    ...(path.startsWith('src/') ? {} : manifest.devDependencies),
+    ...manifest.dependencies,
+  });
+  const unknown = [...sources, ...readSources('test')].flatMap(({ path, imports }) =>
+    imports
+      .filter(({ target }) => !isOurs(target) && !isBuiltin(target))
+      .filter(({ target }) => !((/^(@[^/]+\/)?[^/]+/.exec(target) ?? [''])[0] in known(path)))
+      .map(({ target }) => `${path} imports ${target}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test.each(OWNERS)('%s stands only where it belongs', (_what, pattern, owners) => {
+  const strangers = program.filter(({ path, code }) => !owners.test(path) && pattern.test(code));
+  expect(strangers.map(({ path }) => path)).toEqual([]);
+});
+
+test('no rule is switched off', () => {
+  const off = sources.filter(({ text }) => /eslint-disable|@ts-(ignore|nocheck|expect-error)/.test(text));
+  expect(off.map(({ path }) => path)).toEqual([]);
+});
+
+test('what decides knows no database', () => {
+  const impure = program
+    .filter(({ path }) => PURE.includes(path.slice('src/'.length)))
+    .flatMap(({ path }) =>
+      [...reachOf(path, program)]
+        .filter((target) => DATABASE.test(target))
+        .map((target) => `${path} reaches ${target}`),
+    );
+  expect(impure).toEqual([]);
+});
+
+test('the sandbox shares no code with the program: it would share its errors', () => {
+  const sandbox = sources.filter(({ path }) => path.startsWith('local/sandbox/'));
+  const shared = sandbox.filter(({ imports }) => imports.some(({ target }) => target.startsWith('src/')));
+  expect(shared.map(({ path }) => path)).toEqual([]);
+});
+
+test('no room is over its budget', () => {
+  const sum = (some: readonly Source[]) => some.reduce((lines, one) => lines + one.lines, 0);
+  const inRooms = (rooms: readonly string[]) => sum(program.filter(({ path }) => rooms.includes(roomOf(path))));
+  const loose = program.filter(({ path }) => !(roomOf(path) in BUDGETS));
+  const sizes: [what: string, size: number, budget: number][] = [
+    ...Object.entries(BUDGETS).map(([room, budget]): [string, number, number] => [room, inRooms([room]), budget]),
+    ['the core', inRooms(CORE), 5_000],
+    ['loose files', sum(loose), 800],
+    ['src', sum(program), 12_000],
+    ['files of src', program.length, 120],
+    ['the largest file', Math.max(...program.map(({ lines }) => lines)), 250],
+    ['local', sum(readSources('local')), 2_000],
+    ['test', sum(readSources('test')), 14_000],
+  ];
+  expect(sizes.filter(([, size, budget]) => size > budget)).toEqual([]);
+});

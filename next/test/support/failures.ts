@@ -1,0 +1,96 @@
+import { expect } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import pg from 'pg';
+import type { Call } from '../../local/sandbox/calls.ts';
+import type { TestDatabase } from './database.ts';
+import { eventually } from './eventually.ts';
+import { WEBHOOK_SECRET, type Reply, type Shop } from './shop.ts';
+
+type About = { orderId: string; reference: string };
+
+/** What the service was asked, oldest first. */
+export const callsOf = (shop: Shop, endpoint: 'initialize' | 'verify', reference?: string): Promise<Call[]> =>
+  shop.sandboxGet(`/calls?endpoint=${endpoint}${reference === undefined ? '' : `&reference=${reference}`}`);
+
+/** Lays a fault in wait; control.ts of the sandbox has them all. */
+export const befall = (shop: Shop, endpoint: string, kind: string, more: object = {}): Promise<{ id: number }> =>
+  shop.sandboxPost('/faults', { endpoint, kind, ...more });
+
+export const healService = (shop: Shop): Promise<Response> =>
+  fetch(`${String(shop.sandbox?.url)}/sandbox/faults`, { method: 'DELETE' });
+
+/** Pays at the service, which tells nobody. */
+export const payQuietly = (shop: Shop, reference: string): Promise<unknown> =>
+  shop.sandboxPost(`/transactions/${reference}/pay`, { notify: false });
+
+/** A checkout whatever comes of it; null: the connection broke. */
+export const tryCheckout = (
+  shop: Shop,
+  email: string,
+  headers: Record<string, string> = {},
+): Promise<Reply<Partial<About> & { type?: string }> | null> => {
+  const json = { email, items: [{ sku: 'ankara-tote', quantity: 1 }] };
+  return shop.request<Partial<About>>('POST', '/checkout', { json, headers }).catch(() => null);
+};
+
+/** A webhook that names a payment, with a true signature. @param url of the process that gets it */
+export function sendHint(shop: Shop, reference: string, url = shop.url, event = 'success'): Promise<Reply> {
+  const body = JSON.stringify({ event: `transaction.${event}`, data: { reference } });
+  const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
+  const headers = { 'content-type': 'application/json', 'x-signature': signature };
+  return shop.request('POST', `${url}/webhooks/payments`, { body, headers });
+}
+
+/** Lets time pass for payments and messages: what was written, is due, or is leased moves into the past. */
+export async function letPass(database: TestDatabase, seconds: number): Promise<void> {
+  const back = (columns: string[]) => columns.map((name) => `${name} = ${name} - interval '${seconds} seconds'`).join();
+  const asked = ['created_at', 'opened_at', 'answered_at', 'next_check_at', 'leased_until', 'hinted_at'];
+  await database.query(`UPDATE payments SET ${back(asked)}`);
+  await database.query(`UPDATE messages SET ${back(['next_try_at', 'leased_until', 'first_try_at'])}`);
+}
+
+/** Holds what a statement locks, in a transaction of the test. @returns its end */
+export async function hold(database: TestDatabase, statement: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`BEGIN; ${statement}`);
+  return () => client.end();
+}
+
+/** Waits until a statement of the program waits for a lock. */
+export function waitsForLock(database: TestDatabase, statement: RegExp): Promise<true> {
+  return eventually(async () => {
+    const sql = "SELECT query FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    const rows = await database.query<{ query: string }>(sql);
+    return rows.some(({ query }) => statement.test(query));
+  });
+}
+
+export async function statusOf(shop: Shop, orderId: string): Promise<string> {
+  return (await shop.request<{ status: string }>('GET', `/orders/${orderId}`)).body.status;
+}
+
+/** In the end the order is paid: once, by one message, and each of its references went to the service once at most. */
+export async function expectPaidOnce(shop: Shop, orderId: string): Promise<void> {
+  await eventually(async () => {
+    expect(await statusOf(shop, orderId)).toBe('paid');
+  });
+  const [seen] = await shop.database.query(
+    `SELECT (SELECT count(*)::int FROM releases WHERE order_id = o.id) AS releases,
+            (SELECT count(*)::int FROM messages WHERE order_id = o.id AND type = 'order.paid') AS messages,
+            (SELECT sum(earned) FROM money JOIN payments USING (reference) WHERE order_id = o.id) = o.amount AS "isEarned"
+     FROM orders o WHERE id = $1`,
+    [orderId],
+  );
+  expect(seen).toEqual({ releases: 1, messages: 1, isEarned: true });
+  const payments = await paymentsOf(shop, 'order_id', orderId);
+  for (const { reference } of payments)
+    expect((await callsOf(shop, 'initialize', reference)).length).toBeLessThanOrEqual(1);
+}
+
+/** The payments of an order or of a shopper, oldest first. */
+export const paymentsOf = (shop: Shop, by: 'order_id' | 'email', value: string) =>
+  shop.database.query<{ order_id: string; reference: string; status: string; checkout_url: string | null }>(
+    `SELECT p.* FROM payments p JOIN orders o ON o.id = order_id WHERE ${by} = $1 ORDER BY p.created_at`,
+    [value],
+  );

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../../local/postgres.ts';
+import { applyMigrations } from '../../src/platform/migrate.ts';
+import { beside, nameOf } from './database.ts';
+
+declare global {
+  var tearDownTests: () => Promise<void>;
+}
+
+/**
+ * One real PostgreSQL for the run, the one of TEST_DATABASE_URL or one of our own, and a migrated database in it that
+ * the tests clone: none sees another's rows.
+ */
+export default async function setUp(): Promise<void> {
+  const server = await openServer();
+  const template = new URL(server.url);
+  template.pathname = `/template_${randomBytes(8).toString('hex')}`;
+  globalThis.tearDownTests = async () => {
+    await beside(template, `DROP DATABASE IF EXISTS ${nameOf(template)} WITH (FORCE)`);
+    await server.stop();
+  };
+  try {
+    await beside(template, `CREATE DATABASE ${nameOf(template)}`);
+    await applyMigrations(template.href);
+  } catch (error) {
+    await globalThis.tearDownTests();
+    throw error;
+  }
+  process.env.TEST_TEMPLATE_URL = template.href;
+}
+
+async function openServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const url = process.env.TEST_DATABASE_URL ?? '';
+  if (url !== '') return { url, stop: () => Promise.resolve() };
+  const folder = await mkdtemp(join(tmpdir(), 'integrator-test-'));
+  // What a crash would lose nobody misses.
+  const postgres = await startPostgres({ folder: join(folder, 'database'), durable: false });
+  return {
+    url: postgres.url,
+    stop: async () => {
+      await postgres.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
