@@ -10,7 +10,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { UserFacingError } from '../src/platform/process.ts';
+import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { isAlive, OWN_NAME, POSTGRES_ENV, prepareHome, type Home } from './postgres/home.ts';
 
 export type Postgres = {

@@ -1,5 +1,6 @@
 import { config as loadEnvFile } from 'dotenv';
-import { failStart, runProcess, UserFacingError, type Running } from '../src/platform/process.ts';
+import { UserFacingError } from '../src/platform/user-facing-error.ts';
+import { failStart, runProcess, type Running } from '../src/process.ts';
 
 /*
  * What npm runs in a checkout: the server, a worker or a command as in production, with a database and a sandbox of its

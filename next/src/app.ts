@@ -10,7 +10,7 @@ import { findOrder, viewOf } from './orders/view.ts';
 import { isDatabaseAway } from './platform/db.ts';
 import { createLimit, networkOf } from './platform/limits.ts';
 import { accessLog } from './platform/logger.ts';
-import { registry } from './platform/metrics.ts';
+import { countWebhook, registry } from './alerts/metrics.ts';
 import { formatMajor } from './platform/money.ts';
 import { notFound, Problem, problemHandler } from './platform/problem.ts';
 import { isSecret } from './platform/secret.ts';
@@ -32,7 +32,16 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   app.use(accessLog(logger));
   app.use(helmet());
   app.use(healthRoutes(database, gateway));
-  app.use(webhookRoutes({ prisma: database.prisma, gateway, secrets: config.WEBHOOK_SECRETS, onDue, logger }));
+  app.use(
+    webhookRoutes({
+      prisma: database.prisma,
+      gateway,
+      secrets: config.WEBHOOK_SECRETS,
+      onDue,
+      logger,
+      count: countWebhook,
+    }),
+  );
   app.use(
     checkoutRoutes({
       ...shared,

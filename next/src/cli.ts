@@ -1,7 +1,8 @@
 import { EXIT_USAGE, findCommand, USAGE } from './commands/commands.ts';
 import { openProgram } from './compose.ts';
 import { loadConfig } from './config.ts';
-import { isMain, UserFacingError } from './platform/process.ts';
+import { UserFacingError } from './platform/user-facing-error.ts';
+import { isMain } from './process.ts';
 
 /** Runs one command. @param words as they were typed @returns the exit code: 0, 1 refused, 64 not understood, 78 configuration */
 export async function runCommand(words: string[]): Promise<number> {
@@ -14,7 +15,8 @@ export async function runCommand(words: string[]): Promise<number> {
     // Standard output is the command's own; what the program logs is not asked for.
     const program = await openProgram({ ...loadConfig(), LOG_LEVEL: 'silent' });
     try {
-      process.stdout.write(`${await command(program)}\n`);
+      const { prisma } = program.database;
+      process.stdout.write(`${await command({ ...program, prisma, mode: program.config.mode })}\n`);
     } finally {
       await program.close();
     }

@@ -4,7 +4,7 @@ import { catalogue, DEMO_PRODUCTS } from './custom/catalogue.ts';
 import { receiver as ownReceiver } from './custom/fulfilment.ts';
 import { createHttpReceiver, startDeliveryLoop, type Receiver } from './fulfilment/deliver.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
-import { loadAdapter } from './gateway/load-adapter.ts';
+import { loadAdapter } from './load-adapter.ts';
 import type { Catalogue } from './orders/catalogue.ts';
 import type { Terms } from './payments/change.ts';
 import { createConfirm, type Confirm } from './payments/confirm.ts';
@@ -13,7 +13,7 @@ import { endOverdue } from './payments/end.ts';
 import { openDatabase, type Database } from './platform/db.ts';
 import { createLogger } from './platform/logger.ts';
 import { startLoop, type Loop } from './platform/loop.ts';
-import { watchDatabase } from './platform/metrics.ts';
+import { watchDatabase } from './alerts/metrics.ts';
 import { applyMigrations } from './platform/migrate.ts';
 
 /** All parts, put together by hand, once for each process. */
@@ -66,7 +66,7 @@ export async function openProgram(config: Config = loadConfig()): Promise<Progra
   return {
     ...{ config, logger, database, gateway, catalogue, terms, confirm, onDue, onMessage },
     startWork: () => {
-      loops.due = startDueLoop({ prisma, mode: config.mode, confirm, logger });
+      loops.due = startDueLoop(prisma, config.mode, confirm, logger);
       if (receiver !== null) loops.messages = startDeliveryLoop(prisma, receiver, logger);
       const parts = { prisma, confirm, terms, mode: config.mode, logger };
       loops.deadlines = startLoop('deadlines', () => endOverdue(parts).then(() => false), DEADLINES_EVERY_MS, logger);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { UserFacingError } from './platform/process.ts';
+import { UserFacingError } from './platform/user-facing-error.ts';
 import { Secret } from './platform/secret.ts';
 
 const ORDER_EVENTS = ['paid', 'review', 'failed', 'expired', 'cancelled', 'reopened', 'refunded', 'reversed'] as const;

@@ -1,7 +1,7 @@
 import { createApp } from './app.ts';
 import { openProgram } from './compose.ts';
-import { listen } from './platform/http-server.ts';
-import { isMain, runProcess, type Running } from './platform/process.ts';
+import { listen } from './http-server.ts';
+import { isMain, runProcess, type Running } from './process.ts';
 
 /** Starts the server: the program, its port and, unless a worker does that, the tasks that nobody waits for. */
 export async function startServer(): Promise<Running & { url: string }> {

@@ -1,9 +1,9 @@
 import express from 'express';
 import { openProgram } from './compose.ts';
 import { healthRoutes } from './health.ts';
-import { listen } from './platform/http-server.ts';
-import { registry } from './platform/metrics.ts';
-import { isMain, runProcess, type Running } from './platform/process.ts';
+import { listen } from './http-server.ts';
+import { registry } from './alerts/metrics.ts';
+import { isMain, runProcess, type Running } from './process.ts';
 
 /** Starts a worker beside servers with WORKER=off: checks, deadlines and messages. */
 export async function startWorker(): Promise<Running> {

@@ -41,7 +41,7 @@ function start(env: Record<string, string>, file = '') {
   const url = (path: string) => JSON.stringify(new URL(`../src/${path}`, import.meta.url).href);
   const program = `
     import { loadConfig } from ${url('config.ts')};
-    import { runProcess } from ${url('platform/process.ts')};
+    import { runProcess } from ${url('process.ts')};
     await runProcess(async () => {
       const { SHOP_API_TOKEN, WEBHOOK_SECRETS } = loadConfig();
       console.log(JSON.stringify([SHOP_API_TOKEN, ...WEBHOOK_SECRETS].map((one) => one?.reveal())));

@@ -1,7 +1,6 @@
 import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
-import { againInput, basketInput } from '../orders/input.ts';
-import { listedLanding } from '../orders/landing.ts';
+import { againInput, basketInput, listedLanding } from '../orders/input.ts';
 import { networkOf } from '../platform/limits.ts';
 import { formatMajor } from '../platform/money.ts';
 import { parseInput, Problem } from '../platform/problem.ts';

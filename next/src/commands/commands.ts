@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
-import type { Program } from '../compose.ts';
-import { acceptCase } from '../payments/acts.ts';
+import { acceptCase, type ActParts } from '../payments/acts.ts';
+import { changeOrder } from '../payments/change-order.ts';
+import { record } from '../payments/change.ts';
 import { endOrder, reopenOrder } from '../payments/end.ts';
 import { ALL, resumeCheckouts, stopCheckouts } from '../payments/stops.ts';
 import { formatMajor } from '../platform/money.ts';
-import { UserFacingError } from '../platform/process.ts';
+import { UserFacingError } from '../platform/user-facing-error.ts';
 import type { Case } from '../platform/prisma/client.ts';
 
 /** The exit code of a command that was not understood (EX_USAGE of sysexits.h). */
@@ -22,7 +23,9 @@ const OPTIONS = {
 } as const;
 
 type Values = { [Name in keyof typeof OPTIONS]?: (typeof OPTIONS)[Name]['type'] extends 'boolean' ? boolean : string };
-type Command = { usage: string; run(program: Program, words: string[], values: Values): Promise<string> };
+/** What commands work with. */
+export type CommandParts = ActParts & { mode: 'test' | 'live' };
+type Command = { usage: string; run(parts: CommandParts, words: string[], values: Values): Promise<string> };
 
 /** Commands of operators, by their first two words. What they refuse is told as a sentence, with exit code 1. */
 const COMMANDS: Record<string, Command> = {
@@ -41,7 +44,7 @@ export const USAGE = ['Commands:', ...Object.values(COMMANDS).map(({ usage }) =>
  * Finds the command that words name, and reads its options.
  * @returns null where there is none @throws {UserFacingError} for options that it does not know
  */
-export function findCommand(given: string[]): ((program: Program) => Promise<string>) | null {
+export function findCommand(given: string[]): ((parts: CommandParts) => Promise<string>) | null {
   let parsed;
   try {
     parsed = parseArgs({ args: given, options: OPTIONS, allowPositionals: true });
@@ -51,7 +54,7 @@ export function findCommand(given: string[]): ((program: Program) => Promise<str
   const { positionals, values } = parsed;
   const command = COMMANDS[positionals.slice(0, 2).join(' ')];
   if (command === undefined || values.help === true) return null;
-  return (program) => command.run(program, positionals.slice(2), values);
+  return (parts) => command.run(parts, positionals.slice(2), values);
 }
 
 function needed(value: string | undefined, name: string): string {
@@ -59,11 +62,7 @@ function needed(value: string | undefined, name: string): string {
   return value;
 }
 
-async function listCases(
-  { database: { prisma }, config: { mode } }: Program,
-  _words: string[],
-  { all, json }: Values,
-): Promise<string> {
+async function listCases({ prisma, mode }: CommandParts, _words: string[], { all, json }: Values): Promise<string> {
   const cases = await prisma.case.findMany({
     where: { mode, ...(all !== true && { closedAt: null }) },
     orderBy: { id: 'asc' },
@@ -90,14 +89,12 @@ function viewOf({ id, class: name, reference, orderId, held, missing, currency, 
   };
 }
 
-async function decideCase(program: Program, [id = '']: string[], { as, by, note }: Values): Promise<string> {
-  const { prisma } = program.database;
+async function decideCase(parts: CommandParts, [id = '']: string[], { as, by, note }: Values): Promise<string> {
   if (as !== 'accept') throw new UserFacingError('--as must be accept', EXIT_USAGE);
   const open = /^\d{1,18}$/.test(id)
-    ? await prisma.case.findFirst({ where: { id: BigInt(id), closedAt: null } })
+    ? await parts.prisma.case.findFirst({ where: { id: BigInt(id), closedAt: null } })
     : null;
   if (open === null) throw new UserFacingError(`there is no open case ${id}`);
-  const parts = { ...program, prisma };
   const accepted = await acceptCase(parts, open.id, needed(by, '--by'), needed(note, '--note'), open.digest);
   if (accepted.outcome === 'not-allowed') throw new UserFacingError(`case ${id} cannot be accepted: ${accepted.why}`);
   if (accepted.outcome !== 'accepted')
@@ -105,8 +102,7 @@ async function decideCase(program: Program, [id = '']: string[], { as, by, note 
   return `Accepted: the order ${open.orderId ?? ''} is paid.`;
 }
 
-async function cancelOrder(program: Program, [orderId = '']: string[], { by, note }: Values): Promise<string> {
-  const parts = { ...program, prisma: program.database.prisma, mode: program.config.mode };
+async function cancelOrder(parts: CommandParts, [orderId = '']: string[], { by, note }: Values): Promise<string> {
   const ended = await endOrder(parts, orderId, needed(by, '--by'), needed(note, '--note'));
   if (ended === 'ended') return `The order ${orderId} has ended.`;
   const why = {
@@ -118,47 +114,35 @@ async function cancelOrder(program: Program, [orderId = '']: string[], { by, not
   throw new UserFacingError(`the order ${orderId} is not cancelled: ${why[ended]}`);
 }
 
-async function reopen(program: Program, [orderId = '']: string[], { by, note }: Values): Promise<string> {
-  const parts = { ...program, prisma: program.database.prisma, mode: program.config.mode };
+async function reopen(parts: CommandParts, [orderId = '']: string[], { by, note }: Values): Promise<string> {
   if (await reopenOrder(parts, orderId, needed(by, '--by'), needed(note, '--note')))
     return `The order ${orderId} is open again.`;
   throw new UserFacingError(`the order ${orderId} has not ended, or is paid, or does not exist`);
 }
 
-async function resend(program: Program, [id = '']: string[], values: Values): Promise<string> {
-  const { prisma } = program.database;
+async function resend(parts: CommandParts, [id = '']: string[], values: Values): Promise<string> {
   const by = needed(values.by, '--by');
-  const message = await prisma.message.findUnique({ where: { id } });
-  if (message === null) throw new UserFacingError(`there is no message ${id}`);
-  const isDespite = values['despite-missing-money'] === true;
-  if (message.heldBy !== null && !isDespite)
-    throw new UserFacingError(
-      `the message is held by ${message.heldBy}: --despite-missing-money --note TEXT sends it all the same`,
-    );
-  const note = message.heldBy === null ? null : needed(values.note, '--note');
-  await prisma.message.update({
-    where: { id },
-    data: { heldBy: null, sentAt: null, tries: 0, firstTryAt: null, nextTryAt: new Date() },
+  const message = await parts.prisma.message.findUnique({ where: { id } });
+  if (message?.orderId == null) throw new UserFacingError(`there is no message ${id}`);
+  const { orderId, heldBy } = message;
+  if (heldBy !== null && values['despite-missing-money'] !== true)
+    throw new UserFacingError(`it is held by ${heldBy}: --despite-missing-money --note TEXT sends it all the same`);
+  const note = heldBy === null ? null : needed(values.note, '--note');
+  const now = { heldBy: null, sentAt: null, tries: 0, firstTryAt: null, nextTryAt: new Date() };
+  await changeOrder(parts, orderId, by, async (change) => {
+    await change.tx.message.update({ where: { id }, data: now });
+    record(change, 'message sent again', null, { message: id, note, heldBy });
   });
-  program.logger.info({ messageId: id, by, note, wasHeldBy: message.heldBy }, 'message is sent again');
   return `The message ${id} is sent again, under the same id.`;
 }
 
-async function stop(
-  { database: { prisma }, config: { mode } }: Program,
-  _words: string[],
-  { currency = ALL, by, note }: Values,
-): Promise<string> {
-  await stopCheckouts(prisma, mode, currency.toUpperCase(), needed(by, '--by'), needed(note, '--note'));
+async function stop(parts: CommandParts, _words: string[], { currency = ALL, by, note }: Values): Promise<string> {
+  await stopCheckouts(parts.prisma, parts.mode, currency.toUpperCase(), needed(by, '--by'), needed(note, '--note'));
   return `New checkouts are stopped: ${currency.toUpperCase()}.`;
 }
 
-async function resume(
-  { database: { prisma }, config: { mode } }: Program,
-  _words: string[],
-  { currency = ALL, by }: Values,
-): Promise<string> {
-  const wasStopped = await resumeCheckouts(prisma, mode, currency.toUpperCase(), needed(by, '--by'));
+async function resume(parts: CommandParts, _words: string[], { currency = ALL, by }: Values): Promise<string> {
+  const wasStopped = await resumeCheckouts(parts.prisma, parts.mode, currency.toUpperCase(), needed(by, '--by'));
   return wasStopped
     ? `New checkouts are open: ${currency.toUpperCase()}.`
     : `There was no stop of ${currency.toUpperCase()}.`;

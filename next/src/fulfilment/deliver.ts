@@ -4,7 +4,7 @@ import { EnvHttpProxyAgent } from 'undici';
 import { USER_AGENT } from '../gateway/client.ts';
 import { codeOf } from '../gateway/errors.ts';
 import { retryAfterSec } from '../gateway/retry-after.ts';
-import { startLoop, type Loop } from '../platform/loop.ts';
+import { startCrew, type Loop } from '../platform/loop.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
 
@@ -122,37 +122,14 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
 
 /** Delivers what is due, for ever. */
 export function startDeliveryLoop(prisma: PrismaClient, receiver: Receiver, logger: Logger): Loop {
-  const running = new Set<Promise<unknown>>();
-  const loop = startLoop(
-    'messages',
-    async () => {
-      const room = MESSAGES_AT_ONCE - running.size;
-      if (room === 0) return false;
-      const claimed = await claim(prisma, room);
-      for (const message of claimed) {
-        const delivery: Promise<unknown> = deliver(prisma, receiver, logger, message)
-          .catch((error: unknown) => {
-            logger.error(
-              { err: error, messageId: message.id },
-              'a delivery was not written down; its lease ends by itself',
-            );
-          })
-          .finally(() => {
-            running.delete(delivery);
-            loop.wake();
-          });
-        running.add(delivery);
-      }
-      return claimed.length > 0 && running.size < MESSAGES_AT_ONCE;
-    },
-    LOOK_EVERY_MS,
+  const work = (message: Claimed): Promise<void> => deliver(prisma, receiver, logger, message);
+  const claimDue = (limit: number): Promise<Claimed[]> => claim(prisma, limit);
+  return startCrew({
+    name: 'messages',
+    atOnce: MESSAGES_AT_ONCE,
+    claim: claimDue,
+    work,
+    pauseMs: LOOK_EVERY_MS,
     logger,
-  );
-  return {
-    wake: loop.wake,
-    stop: async () => {
-      await loop.stop();
-      await Promise.allSettled(running);
-    },
-  };
+  });
 }

@@ -1,8 +1,6 @@
+import type { Mode } from './evidence.ts';
 import { isPublicAddress } from './client.ts';
 import { isIP } from 'node:net';
-
-/** Where a shopper may be sent. Without `hosts`: in test mode any public https host, and this machine. */
-export type CheckoutUrlRule = { mode: 'test' | 'live'; hosts: readonly string[] };
 
 const MAX_LENGTH = 2_048;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -11,8 +9,13 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
  * The address, normalised, if a shopper may be sent there; else why not, for the operator. The framework's redirect
  * passes `javascript:` and `//host` through unchanged, so the check is made here: https, an allowed host, no user
  * name, no address inside a network, and no port but the default one unless the list of hosts names it.
+ * @param hosts empty: in test mode any public https host, and this machine
  */
-export function checkCheckoutUrl(text: string, { mode, hosts }: CheckoutUrlRule): { url: string } | { fault: string } {
+export function checkCheckoutUrl(
+  text: string,
+  mode: Mode,
+  hosts: readonly string[],
+): { url: string } | { fault: string } {
   if (text.length > MAX_LENGTH || /[\s\\]/.test(text) || !URL.canParse(text)) return { fault: 'is no web address' };
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return { fault: 'has a user name in it' };

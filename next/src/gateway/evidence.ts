@@ -1,18 +1,8 @@
 import type { Reading, ServiceAdapter } from './adapter.ts';
+import type { Mode, Outcome } from '../platform/prisma/client.ts';
 import { fromServiceAmount } from './amounts.ts';
 
-export type Mode = 'test' | 'live';
-export type Outcome =
-  | 'paid'
-  | 'pending'
-  | 'failed'
-  | 'expired'
-  | 'reversed'
-  | 'unknown'
-  /** It says paid and lacks what proves it, or is about another payment. */
-  | 'unproven'
-  | 'not_found'
-  | 'unreadable';
+export type { Mode, Outcome };
 
 /** What one answer of verify says, exactly. Amounts are in minor units of `currency`. */
 export type Evidence = {
@@ -33,25 +23,15 @@ export type Evidence = {
   body: string;
 };
 
-const NOTHING = {
-  word: null,
-  amount: null,
-  refunded: null,
-  shows: null,
-  gone: null,
-  currency: null,
-  serviceId: null,
-  doubt: null,
-};
+const SILENT = { shows: null, gone: null, doubt: null };
+const NOTHING = { ...SILENT, word: null, amount: null, refunded: null, currency: null, serviceId: null };
+
+/** An answer as it came. */
+export type Raw = Pick<Evidence, 'httpStatus' | 'body'>;
 
 /** An answer without a record. */
-export function bare(
-  outcome: 'not_found' | 'unreadable',
-  doubt: string | null,
-  httpStatus: number,
-  body: string,
-): Evidence {
-  return { ...NOTHING, outcome, doubt, httpStatus, body };
+export function bare(raw: Raw, outcome: 'not_found' | 'unreadable', doubt: string | null = null): Evidence {
+  return { ...NOTHING, ...raw, outcome, doubt };
 }
 
 /** Judges a record: is it about this payment, and does it prove money? @param asked what verify was asked about */
@@ -59,15 +39,15 @@ export function evidenceOf(
   reading: Reading,
   asked: { reference: string; mode: Mode },
   adapter: ServiceAdapter,
-  { httpStatus, body }: Pick<Evidence, 'httpStatus' | 'body'>,
+  raw: Raw,
 ): Evidence {
   const currency = reading.currency === null ? null : reading.currency.trim().toUpperCase();
   const exact = (value: string | number | null | undefined): bigint | null =>
     value === null || value === undefined || currency === null ? null : fromServiceAmount(value, currency, adapter);
   const [amount, refunded] = [exact(reading.amount), exact(reading.refunded)];
-  const facts = { word: reading.word, amount, refunded, currency, serviceId: reading.id ?? null, httpStatus, body };
+  const facts = { word: reading.word, amount, refunded, currency, serviceId: reading.id ?? null, ...raw };
   const outcome = reading.status;
-  const judged = (fault: string): Evidence => ({ ...NOTHING, ...facts, outcome: 'unproven', doubt: fault });
+  const judged = (fault: string): Evidence => ({ ...SILENT, ...facts, outcome: 'unproven', doubt: fault });
 
   if (reading.reference !== null && reading.reference.toLowerCase() !== asked.reference.toLowerCase())
     return judged('it is about another reference than the one that was asked for');
@@ -76,7 +56,7 @@ export function evidenceOf(
     const left = amount !== null && refunded !== null && refunded < amount ? amount - refunded : 0n;
     return { ...facts, outcome, shows: left, gone: amount === null ? null : amount - left, doubt: null };
   }
-  if (outcome !== 'paid') return { ...NOTHING, ...facts, outcome };
+  if (outcome !== 'paid') return { ...SILENT, ...facts, outcome };
   if (reading.reference === null) return judged('it names no reference');
   if (currency === null) return judged('it names no currency');
   if (amount === null) return judged('its amount is missing, or not an exact amount of its currency');

@@ -1,15 +1,13 @@
 import type { Logger } from 'pino';
 import type { Secret } from '../platform/secret.ts';
 import type { ServiceAdapter, Window } from './adapter.ts';
-import type { CheckoutUrlRule } from './checkout-url.ts';
-import { createClient, type ClientRequest } from './client.ts';
+import { createClient, type Answer, type Request } from './client.ts';
 import { KeyRefused } from './errors.ts';
 import type { Evidence, Mode } from './evidence.ts';
 import { readHistory, type End, type Page } from './history.ts';
 import { initialize, type InitializeRequest, type InitializeResult } from './initialize.ts';
 import { createRedactor } from './redact.ts';
 import { createReferences, type References } from './references.ts';
-import { retryAfterSec } from './retry-after.ts';
 import { createTraffic, type Endpoint, type Share } from './traffic.ts';
 import { verify } from './verify.ts';
 
@@ -31,23 +29,19 @@ export type Gateway = {
   close(): Promise<void>;
 };
 
-export type JsonAnswer = {
-  status: number;
-  /** Without our key. */
-  text: string;
-  /** undefined: the body is not JSON. */
-  json: { value: unknown } | undefined;
-  retryAfterSec: number | null;
-};
-/** Makes one call when its turn comes. @throws {Unanswered} without a usable HTTP answer, {@link KeyRefused} among them */
-export type Ask = (endpoint: Endpoint, share: Share, waitMs: number, request: ClientRequest) => Promise<JsonAnswer>;
-
-export type GatewayOptions = {
-  url: URL;
-  key: Secret;
+/** The service as the calls of this folder use it. */
+export type Service = {
   mode: Mode;
   adapter: ServiceAdapter;
+  /** That checkout addresses may have; empty: any, in test mode alone. */
   checkoutHosts: readonly string[];
+  /** Makes one call when its turn comes. @throws {Unanswered} without a usable answer, {@link KeyRefused} among them */
+  ask(endpoint: Endpoint, share: Share, waitMs: number, request: Request): Promise<Answer>;
+};
+
+type GatewayOptions = Omit<Service, 'ask'> & {
+  url: URL;
+  key: Secret;
   callsPerSecond: number;
   concurrency: number;
   logger: Logger;
@@ -55,63 +49,46 @@ export type GatewayOptions = {
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-export function createGateway({ url, key, mode, adapter, checkoutHosts, logger, ...limits }: GatewayOptions): Gateway {
+export function createGateway(options: GatewayOptions): Gateway {
+  const { url, key, mode, adapter, logger, concurrency } = options;
   const redact = createRedactor(key.reveal());
   const headers = adapter.authorize?.(key.reveal()) ?? { 'x-api-key': key.reveal() };
-  const client = createClient(url, headers, limits.concurrency * 2, mode === 'live' && !LOOPBACK.has(url.hostname));
+  const publicOnly = mode === 'live' && !LOOPBACK.has(url.hostname);
+  const client = createClient({ origin: url.origin, headers, redact, connections: concurrency * 2, publicOnly });
   const references = createReferences(adapter);
-  const traffic = createTraffic(limits);
-  const rule: CheckoutUrlRule = { mode, hosts: checkoutHosts };
+  const traffic = createTraffic(options);
   let keyRefused = false;
 
-  const tellOfKey = (isRefused: boolean): void => {
+  const noteKey = (isRefused: boolean): void => {
     if (isRefused && !keyRefused)
       logger.error({ alert: 'key_refused' }, 'the service refuses GATEWAY_SECRET_KEY: replace it');
     if (!isRefused && keyRefused) logger.info('the service accepts the secret key again');
     keyRefused = isRefused;
   };
 
-  const call = async (request: ClientRequest): Promise<JsonAnswer> => {
-    const answer = await client.call(request);
-    const text = redact(answer.body.toString('utf8'));
-    return { status: answer.status, text, json: parse(text), retryAfterSec: retryAfterSec(answer.headers) };
+  // One forbidden payment, or a firewall's page, is no refused key: that one refuses a question about nothing, too.
+  const isForbidden = ({ status, json }: Answer): boolean => status === 403 && json !== undefined;
+  const isEverythingForbidden = async ({ totalMs, maxBytes }: Request): Promise<boolean> => {
+    const path = `/v1/transactions/verify/${references.create()}`;
+    const answer = await client.call({ method: 'GET', path, totalMs, maxBytes }).catch(() => null);
+    return answer !== null && (answer.status === 401 || isForbidden(answer));
   };
 
-  const ask: Ask = async (endpoint, share, waitMs, request) => {
-    const answer = await traffic.run(endpoint, share, waitMs, () => call(request));
-    // One forbidden payment, or a firewall's page, is no refused key: that one refuses a question about nothing, too.
-    const isRefused =
-      answer.status === 401 ||
-      (answer.status === 403 && answer.json !== undefined && (await isEverythingForbidden(request)));
-    if (isRefused) tellOfKey(true);
-    else if (answer.status < 400) tellOfKey(false);
+  const ask: Service['ask'] = async (endpoint, share, waitMs, request) => {
+    const answer = await traffic.run(endpoint, share, waitMs, () => client.call(request));
+    const isRefused = answer.status === 401 || (isForbidden(answer) && (await isEverythingForbidden(request)));
+    if (isRefused || answer.status < 400) noteKey(isRefused);
     if (isRefused) throw new KeyRefused(answer.status);
     return answer;
   };
 
-  const isEverythingForbidden = async ({ totalMs, maxBytes }: ClientRequest): Promise<boolean> => {
-    const path = `/v1/transactions/verify/${references.create()}`;
-    const answer = await call({ method: 'GET', path, totalMs, maxBytes }).catch(() => null);
-    return answer !== null && (answer.status === 401 || (answer.status === 403 && answer.json !== undefined));
-  };
-
+  const service: Service = { ...options, ask };
   return {
-    mode,
-    adapter,
-    references,
-    initialize: (request) => initialize(ask, adapter, rule, request),
-    verify: (reference, share, withinMs) => verify(ask, adapter, { reference, mode }, share, withinMs),
-    history: (window, from) => readHistory(ask, adapter, window, from),
+    ...{ mode, adapter, references, redact },
+    initialize: (request) => initialize(service, request),
+    verify: (reference, share, withinMs) => verify(service, reference, share, withinMs),
+    history: (window, from) => readHistory(service, window, from),
     isKeyRefused: () => keyRefused,
-    redact,
     close: () => client.close(),
   };
-}
-
-function parse(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text.replace(/^\uFEFF/, '')) };
-  } catch {
-    return undefined;
-  }
 }

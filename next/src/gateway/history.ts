@@ -1,8 +1,7 @@
-import type { ServiceAdapter, Window } from './adapter.ts';
-import type { Ask } from './gateway.ts';
+import type { Window } from './adapter.ts';
+import type { Service } from './gateway.ts';
 
-const MAX_BYTES = 32 * 1024 * 1024;
-const PAGE_MS = 30_000;
+const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
 const WAIT_MS = 60_000;
 /** Far more than any account has: a list that never ends is ended here. */
 const MAX_PAGES = 1_000_000;
@@ -18,8 +17,7 @@ export type End = { complete: true } | { complete: false; reason: string };
  * @throws {Unanswered} when a page could not be had
  */
 export async function* readHistory(
-  ask: Ask,
-  adapter: ServiceAdapter,
+  { ask, adapter }: Pick<Service, 'ask' | 'adapter'>,
   window: Window,
   from: string | null = null,
 ): AsyncGenerator<Page, End> {
@@ -30,12 +28,7 @@ export async function* readHistory(
   for (let number = 1; number <= MAX_PAGES; number += 1) {
     if (seenPaths.has(path)) return incomplete(`page ${number} of the list is a page that was read before`);
     seenPaths.add(path);
-    const { status, json } = await ask('history', 'background', WAIT_MS, {
-      method: 'GET',
-      path,
-      totalMs: PAGE_MS,
-      maxBytes: MAX_BYTES,
-    });
+    const { status, json } = await ask('history', 'background', WAIT_MS, { ...PAGE, path });
     if (status < 200 || status > 299) return incomplete(`page ${number} of the list answered HTTP ${status}`);
     const rows = json === undefined ? null : adapter.history.rows(json.value);
     if (rows === null) return incomplete(`page ${number} is not a page of the list`);

@@ -1,9 +1,10 @@
 import type { Money } from '../platform/money.ts';
 import type { ServiceAdapter } from './adapter.ts';
 import { toServiceAmount } from './amounts.ts';
-import { checkCheckoutUrl, type CheckoutUrlRule } from './checkout-url.ts';
+import { checkCheckoutUrl } from './checkout-url.ts';
+import type { Answer } from './client.ts';
 import { KeyRefused, Unanswered } from './errors.ts';
-import type { Ask, JsonAnswer } from './gateway.ts';
+import type { Service } from './gateway.ts';
 
 export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
 
@@ -29,26 +30,17 @@ const WAIT_MS = 3_000;
 const REFUSALS = new Set([400, 404, 405, 413, 415, 422]);
 
 /** Asks the service to open a checkout: one call, never repeated. Never throws for what the service does. */
-export async function initialize(
-  ask: Ask,
-  adapter: ServiceAdapter,
-  rule: CheckoutUrlRule,
-  { email, money, reference, redirectUrl }: InitializeRequest,
-): Promise<InitializeResult> {
+export async function initialize(service: Service, request: InitializeRequest): Promise<InitializeResult> {
+  const { adapter } = service;
+  const { money, email, reference, redirectUrl } = request;
+  const { currency } = money;
   const amount = toServiceAmount(money, adapter);
-  if (amount === null) return { outcome: 'refused', reason: `the service knows no such amount of ${money.currency}` };
-  const fields = {
-    email,
-    amount,
-    localCurrency: money.currency,
-    amountCurrency: 'local' as const,
-    reference,
-    redirectUrl,
-  };
+  if (amount === null) return { outcome: 'refused', reason: `the service knows no such amount of ${currency}` };
+  const fields = { email, amount, localCurrency: currency, amountCurrency: 'local' as const, reference, redirectUrl };
   const body = JSON.stringify(adapter.initialize.body?.(fields) ?? fields);
   try {
-    const request = { method: 'POST' as const, path: PATH, body, totalMs: INITIALIZE_MS, maxBytes: MAX_BYTES };
-    return classify(await ask('initialize', 'person', WAIT_MS, request), adapter, rule);
+    const call = { method: 'POST' as const, path: PATH, body, totalMs: INITIALIZE_MS, maxBytes: MAX_BYTES };
+    return classify(service, await service.ask('initialize', 'person', WAIT_MS, call));
   } catch (error) {
     // The service did not act for a key that it does not know, and the order is not at fault.
     if (error instanceof KeyRefused) return { outcome: 'not-sent', reason: error.message, retryAfterSec: 60 };
@@ -58,35 +50,24 @@ export async function initialize(
 }
 
 function classify(
-  { status, json, retryAfterSec }: JsonAnswer,
-  adapter: ServiceAdapter,
-  rule: CheckoutUrlRule,
+  { adapter, mode, checkoutHosts }: Service,
+  { status, json, retryAfterSec }: Answer,
 ): InitializeResult {
   const unknown = (reason: string): InitializeResult => ({ outcome: 'unknown', reason, retryAfterSec });
-  if (REFUSALS.has(status) && json !== undefined)
-    return { outcome: 'refused', reason: refusalIn(json.value, adapter) ?? `HTTP ${status}` };
-  if (status < 200 || status > 299) return unknown(`HTTP ${status}`);
+  const isRefusal = REFUSALS.has(status);
+  if (!isRefusal && (status < 200 || status > 299)) return unknown(`HTTP ${status}`);
   if (json === undefined) return unknown('its answer is not JSON');
-  let found;
+  let found: ReturnType<ServiceAdapter['initialize']['checkoutUrl']> = null;
   try {
     found = adapter.initialize.checkoutUrl(json.value);
   } catch (error) {
-    return unknown(`the adapter cannot read its answer: ${String(error)}`);
+    if (!isRefusal) return unknown(`the adapter cannot read its answer: ${String(error)}`);
   }
+  if (typeof found === 'object' && found !== null) return { outcome: 'refused', reason: found.refused };
+  if (isRefusal) return { outcome: 'refused', reason: `HTTP ${status}` };
   if (found === null) return unknown('no checkout address is in its answer');
-  if (typeof found !== 'string') return { outcome: 'refused', reason: found.refused };
-  const checked = checkCheckoutUrl(found, rule);
+  const checked = checkCheckoutUrl(found, mode, checkoutHosts);
   return 'url' in checked
     ? { outcome: 'opened', checkoutUrl: checked.url }
     : unknown(`its checkout address ${checked.fault}`);
-}
-
-/** The service's own words of a refusal, where the adapter finds them. */
-function refusalIn(answer: unknown, adapter: ServiceAdapter): string | null {
-  try {
-    const found = adapter.initialize.checkoutUrl(answer);
-    return typeof found === 'object' && found !== null ? found.refused : null;
-  } catch {
-    return null;
-  }
 }

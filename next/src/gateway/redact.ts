@@ -15,7 +15,8 @@ export function createRedactor(key: string): (text: string) => string {
     encodeURIComponent(secret),
     Buffer.from(secret).toString('hex'),
   ];
-  // Three alignments: where the secret begins in a text decides its base64. The first and last letters depend on others.
+  // Three alignments: where the secret begins in a text decides its base64. The first and last letters depend on
+  // others.
   for (const before of ['', 'x', 'xx']) {
     const whole = Buffer.from(before + secret);
     for (const encoding of ['base64', 'base64url'] as const) forms.push(whole.toString(encoding).slice(4, -4));
@@ -23,7 +24,7 @@ export function createRedactor(key: string): (text: string) => string {
   const pieces = new Set<string>();
   for (const form of forms)
     for (let from = 0; from + PIECE <= form.length; from += 1) pieces.add(form.slice(from, from + PIECE));
-  if (secret.length > 0 && secret.length < PIECE) pieces.add(secret);
+  if (secret.length >= 6 && secret.length < PIECE) pieces.add(secret);
   if (pieces.size === 0) return (text) => text;
   const escaped = [...pieces].map((piece) => piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const pattern = new RegExp(`(?:${escaped.join('|')})+`, 'gi');

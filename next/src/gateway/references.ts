@@ -16,13 +16,9 @@ const MIN_BITS = 96;
 export function createReferences({ reference = REFERENCE }: Pick<ServiceAdapter, 'reference'>): References {
   const { length, alphabet } = reference;
   if (!/^[\w-]+$/.test(alphabet) || (/[a-z]/.test(alphabet) && /[A-Z]/.test(alphabet)))
-    throw new Error(
-      'the adapter: reference.alphabet must be digits and letters of one case, since services change the case',
-    );
+    throw new Error('the adapter: reference.alphabet must be digits and letters of one case: services change it');
   if (length * Math.log2(new Set(alphabet).size) < MIN_BITS)
-    throw new Error(
-      `the adapter: references can be guessed, as they have less than ${MIN_BITS} random bits: make them longer`,
-    );
+    throw new Error(`the adapter: references of less than ${MIN_BITS} random bits can be guessed: make them longer`);
   const fold = (text: string): string => (/[A-Z]/.test(alphabet) ? text.toUpperCase() : text.toLowerCase());
   return {
     create: () => newReference(reference),

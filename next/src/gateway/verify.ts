@@ -1,7 +1,6 @@
-import type { ServiceAdapter } from './adapter.ts';
 import { Unanswered } from './errors.ts';
-import { bare, evidenceOf, type Evidence, type Mode } from './evidence.ts';
-import type { Ask } from './gateway.ts';
+import { bare, evidenceOf, type Evidence, type Raw } from './evidence.ts';
+import type { Service } from './gateway.ts';
 import type { Share } from './traffic.ts';
 
 const MAX_BYTES = 256 * 1024;
@@ -13,48 +12,38 @@ const TOTAL_MS = 10_000;
  * @throws {Unanswered} when nothing was learnt
  */
 export async function verify(
-  ask: Ask,
-  adapter: ServiceAdapter,
-  asked: { reference: string; mode: Mode },
+  service: Service,
+  reference: string,
   share: Share,
   withinMs = TOTAL_MS,
 ): Promise<Evidence> {
-  const path = `/v1/transactions/verify/${encodeURIComponent(asked.reference)}`;
-  const request = {
-    method: 'GET' as const,
+  const path = `/v1/transactions/verify/${encodeURIComponent(reference)}`;
+  const waitMs = Math.ceil(withinMs / 2);
+  const totalMs = Math.ceil(Math.min(withinMs, TOTAL_MS));
+  const { status, json, text } = await service.ask('verify', share, waitMs, {
+    method: 'GET',
     path,
-    totalMs: Math.ceil(Math.min(withinMs, TOTAL_MS)),
+    totalMs,
     maxBytes: MAX_BYTES,
-  };
-  const { status, json, text } = await ask('verify', share, Math.ceil(withinMs / 2), request);
-  if (
-    status >= 500 ||
-    status === 403 ||
-    status === 408 ||
-    status === 429 ||
-    status < 200 ||
-    (status >= 300 && status < 400)
-  )
-    throw new Unanswered(`the service could not be asked: HTTP ${status}`, { sent: true });
-  if (json === undefined) return bare('unreadable', 'the answer is not JSON', status, text);
-  return read(json.value, asked, adapter, { httpStatus: status, body: text });
+  });
+  const isAnswer =
+    (status >= 200 && status < 300) || (status >= 400 && status < 500 && ![403, 408, 429].includes(status));
+  if (!isAnswer) throw new Unanswered(`the service could not be asked: HTTP ${status}`, { sent: true });
+  const raw = { httpStatus: status, body: text };
+  return json === undefined
+    ? bare(raw, 'unreadable', 'the answer is not JSON')
+    : read(service, reference, json.value, raw);
 }
 
-function read(
-  answer: unknown,
-  asked: { reference: string; mode: Mode },
-  adapter: ServiceAdapter,
-  raw: Pick<Evidence, 'httpStatus' | 'body'>,
-): Evidence {
-  const { httpStatus, body } = raw;
+function read({ adapter, mode }: Service, reference: string, answer: unknown, raw: Raw): Evidence {
   try {
     const record = adapter.verify.record(answer);
-    if (record === null || record === undefined) return bare('not_found', null, httpStatus, body);
-    if (httpStatus >= 400) return bare('unreadable', `a record inside HTTP ${httpStatus}`, httpStatus, body);
+    if (record == null) return bare(raw, 'not_found');
+    if (raw.httpStatus >= 400) return bare(raw, 'unreadable', `a record inside HTTP ${raw.httpStatus}`);
     const reading = adapter.read(record);
-    if (reading === null) return bare('unreadable', 'the adapter cannot read the record', httpStatus, body);
-    return evidenceOf(reading, asked, adapter, raw);
+    if (reading === null) return bare(raw, 'unreadable', 'the adapter cannot read the record');
+    return evidenceOf(reading, { reference, mode }, adapter, raw);
   } catch (error) {
-    return bare('unreadable', `the adapter cannot read the answer: ${String(error)}`, httpStatus, body);
+    return bare(raw, 'unreadable', `the adapter cannot read the answer: ${String(error)}`);
   }
 }

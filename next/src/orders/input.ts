@@ -4,42 +4,32 @@ import { ORDER_ID } from '../platform/ids.ts';
 import { invalidField, parseInput } from '../platform/problem.ts';
 
 /** PostgreSQL takes no NUL in a text and no half of a surrogate pair, and control characters have no use in one. */
-export const text = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters');
+const printable = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters');
+const text = (max: number) => printable.min(1).max(max);
 const decimal = z.string().regex(/^-?\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"');
 const currency = z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE);
 const time = z.iso.datetime({ offset: true, message: 'must be a time with a zone, like 2026-11-20T09:00:00Z' });
 const email = z.email('must be an e-mail address').max(254);
 const returnUrl = z.string().max(2_048).optional();
-const metadata = z.record(
-  text(64),
-  z
-    .string()
-    .max(1_000)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters'),
-);
+const metadata = z.record(text(64), printable.max(1_000));
 
-/** An amount of an order's line above all others leaves room for sums in a bigint. */
+/** Minor units; it leaves room for sums in a bigint. */
 const MAX_TOTAL = 10n ** 15n;
+
+const sku = z.string().regex(/^[\w.-]{1,64}$/, 'is not a sku');
+const item = z.strictObject({ sku, quantity: z.int().min(1).max(1_000) });
 
 /** What `POST /checkout` takes. There is no price in it: prices are the server's. */
 export const basketInput = z.strictObject({
   email,
   currency: currency.optional(),
-  items: z
-    .array(
-      z.strictObject({ sku: z.string().regex(/^[\w.-]{1,64}$/, 'is not a sku'), quantity: z.int().min(1).max(1_000) }),
-    )
-    .min(1)
-    .max(50),
+  items: z.array(item).min(1).max(50),
   returnUrl,
 });
 export const againInput = z.strictObject({ orderId: z.string().regex(ORDER_ID, 'is not an order id'), returnUrl });
 export type Basket = z.output<typeof basketInput>;
+
+const line = z.strictObject({ description: text(200), unitAmount: decimal, quantity: z.int().min(1).max(100_000) });
 
 /** What `POST /orders` takes. */
 export const orderInput = z.strictObject({
@@ -47,10 +37,7 @@ export const orderInput = z.strictObject({
   email,
   currency,
   metadata: metadata.optional(),
-  lines: z
-    .array(z.strictObject({ description: text(200), unitAmount: decimal, quantity: z.int().min(1).max(100_000) }))
-    .min(1)
-    .max(500),
+  lines: z.array(line).min(1).max(500),
   payBy: time.optional(),
   returnUrl,
 });
@@ -94,4 +81,12 @@ export function readOrderInput(body: unknown, now = new Date()) {
   const payBy = input.payBy === undefined ? null : new Date(input.payBy);
   if (payBy !== null && payBy <= now) throw invalidField('payBy', 'must be in the future');
   return { ...input, currency: code, lines, amount: totalOf(lines, 'lines'), payBy };
+}
+
+/** A landing page that a checkout names must be one of the configured ones: else a stranger could choose it. */
+export function listedLanding(given: string | undefined, landings: readonly URL[]): string | undefined {
+  if (given === undefined) return undefined;
+  const found = landings.find(({ href }) => URL.canParse(given) && href === new URL(given).href);
+  if (found === undefined) throw invalidField('returnUrl', 'must be one of the addresses in STOREFRONT_RETURN_URL');
+  return found.href;
 }

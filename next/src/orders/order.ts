@@ -6,8 +6,10 @@ import type { OrderStatus } from '../platform/prisma/client.ts';
  *
  * - `pending`: waits for a payment; paid, failed, review, expired, cancelled.
  * - `paid`: released. For ever: what happens to the money later is a case, and never takes the release back.
- * - `failed`: its payments failed or expired. The shopper may try again (pending), and late money counts (paid, review).
- * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it. Paid, or what is left.
+ * - `failed`: its payments failed or expired. The shopper may try again (pending), and late money counts (paid,
+ *   review).
+ * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it. Paid, or what is
+ *   left.
  * - `expired`: its deadline has passed. Money that comes later is held. A person may reopen it.
  * - `cancelled`: a person ended it. Money that comes later is held. A person may reopen it.
  */

@@ -65,7 +65,8 @@ export type Accepted =
   | { outcome: 'not-allowed'; why: string };
 
 /**
- * A person accepts held money as the payment of its order, be it too little or doubtful. Verify is asked first, and must
+ * A person accepts held money as the payment of its order, be it too little or doubtful. Verify is asked first, and
+ * must
  * show all of it.
  * @param seen the digest of the case that the person saw
  */

@@ -1,6 +1,6 @@
-import { messageRow, type About, type Extra, type MessageType, type Wanted } from '../fulfilment/messages.ts';
+import { messageRow, type Extra, type MessageType, type Wanted } from '../fulfilment/messages.ts';
 import type { Tx } from '../platform/db.ts';
-import type { Prisma } from '../platform/prisma/client.ts';
+import type { Order, Payment, Prisma } from '../platform/prisma/client.ts';
 import { EMPTY, growthOf, type Ledger } from './money.ts';
 
 /** What is read of an order that changes. */
@@ -51,37 +51,31 @@ export type Change = {
   messages: Prisma.MessageCreateManyInput[];
 };
 
-export function setOrder(
-  { dossier, order }: Change,
-  data: Partial<Omit<Dossier, 'payments' | 'lines' | 'release' | 'messages' | 'metadata'>>,
-): void {
+export function setOrder({ dossier, order }: Change, data: Partial<Order>): void {
   Object.assign(dossier, data);
   Object.assign(order, data);
 }
 
-export function setPayment(
-  { payments }: Change,
-  payment: DossierPayment,
-  data: Partial<Omit<DossierPayment, 'money' | 'cases' | 'verifications'>>,
-): void {
+export function setPayment({ payments }: Change, payment: DossierPayment, data: Partial<Payment>): void {
   Object.assign(payment, data);
   payments.set(payment.reference, { ...payments.get(payment.reference), ...data });
 }
+
+type Data = Prisma.InputJsonObject;
 
 /** A line of the journal. `data` holds no address and no body. */
 export function record(
   { dossier, journal, by }: Change,
   what: string,
   reference: string | null,
-  data: Prisma.InputJsonValue = {},
+  data: Data = {},
 ): void {
   journal.push({ orderId: dossier.id, reference, what, by, data });
 }
 
 /** What the shop's own system is told, if it wants to hear of it. */
 export function tell({ terms, dossier, now, messages }: Change, type: MessageType, extra: Extra = {}): void {
-  const about: About = dossier;
-  const row = messageRow(terms.wanted, type, about, now, extra);
+  const row = messageRow(terms.wanted, type, dossier, now, extra);
   if (row !== null) messages.push(row);
 }
 
@@ -98,7 +92,7 @@ export function setMoney(
   before: MoneyRow,
   after: Ledger,
   what: string,
-  data: Prisma.InputJsonValue = {},
+  data: Data = {},
 ): void {
   const row: MoneyRow = { ...before, ...after };
   payment.money = [...payment.money.filter((one) => one !== before), row];

@@ -3,17 +3,9 @@ import type { MessageType } from '../fulfilment/messages.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
-import {
-  moneyOf,
-  record,
-  setOrder,
-  setPayment,
-  tell,
-  type Change,
-  type Dossier,
-  type DossierPayment,
-  type MoneyRow,
-} from './change.ts';
+import type { Case } from '../platform/prisma/client.ts';
+import { moneyOf, record, setOrder, setPayment, tell } from './change.ts';
+import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
 import { statusOfPayment } from './decide.ts';
 import { standingOf } from './money.ts';
 import { shortfall } from './predicate.ts';
@@ -41,9 +33,8 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
   const { currency } = money;
   const { reference } = payment;
   const covers = payment.cases.flatMap((one) => (one.currency === currency && one.covers !== null ? [one.covers] : []));
-  const finding = findingsOf(change, payment, money).find(
-    ({ digest }) => !covers.some((one) => isSameDigest(one, digest)),
-  );
+  const isCovered = ({ digest }: Finding): boolean => covers.some((one) => isSameDigest(one, digest));
+  const finding = findingsOf(change, payment, money).find((one) => !isCovered(one));
   const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
   if (finding === undefined) {
     // An answer that may be about other money closes nothing.
@@ -51,15 +42,8 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
     Object.assign(open, await tx.case.update({ where: { id: open.id }, data: { closedAt: now, closedBy: by } }));
     record(change, 'case closed', reference, { case: String(open.id), class: open.class });
   } else if (open === undefined) {
-    const data = {
-      ...finding,
-      mode: dossier.mode,
-      reference,
-      orderId: dossier.id,
-      currency,
-      evidence: evidenceOf(payment, money),
-    };
-    const opened = await tx.case.create({ data });
+    const about = { mode: dossier.mode, reference, orderId: dossier.id, currency };
+    const opened = await tx.case.create({ data: { ...finding, ...about, evidence: evidenceOf(payment, money) } });
     payment.cases.push(opened);
     record(change, 'case opened', reference, { case: String(opened.id), class: opened.class });
     tellOfCase(change, opened);
@@ -70,10 +54,7 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
   }
 }
 
-function tellOfCase(
-  change: Change,
-  { id, class: name, reference, currency, held, missing }: DossierPayment['cases'][number],
-): void {
+function tellOfCase(change: Change, { id, class: name, reference, currency, held, missing }: Case): void {
   const [heldText, missingText] = [held, missing].map((amount) => formatMajor({ amount, currency }));
   const about = { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
   tell(change, 'case.opened', about);
@@ -97,12 +78,7 @@ export function findingsOf(change: Change, payment: DossierPayment, money: Money
   const [newest] = payment.verifications;
   const facts: Facts = {
     standing: standingOf(money),
-    order: {
-      amount: dossier.amount,
-      currency: dossier.currency,
-      isReleased: dossier.release !== null,
-      isEnded: dossier.endedAt !== null,
-    },
+    order: orderFacts(dossier),
     currency: money.currency,
     isReleased: dossier.release?.reference === payment.reference,
     isDecided: payment.cases.some(({ decision }) => decision !== null),
@@ -113,16 +89,19 @@ export function findingsOf(change: Change, payment: DossierPayment, money: Money
   return classify(facts);
 }
 
+/** Where an order stands, as the rules look at it. */
+export function orderFacts({ amount, currency, release, endedAt }: Dossier) {
+  return { amount, currency, isReleased: release !== null, isEnded: endedAt !== null };
+}
+
 function showsIn(answer: { currency: string | null; shows: bigint | null }, currency: string): bigint {
   return answer.currency === currency ? (answer.shows ?? 0n) : 0n;
 }
 
 /** The predicate of a payment in a currency: nothing falls short unless it released its order in that currency. */
-export function shortfallOf(
-  { dossier: { release }, now, terms }: Change,
-  payment: DossierPayment,
-  money: MoneyRow,
-): ReturnType<typeof shortfall> {
+export function shortfallOf(change: Change, payment: DossierPayment, money: MoneyRow): ReturnType<typeof shortfall> {
+  const { now, terms } = change;
+  const { release } = change.dossier;
   if (release?.reference !== payment.reference || release.currency !== money.currency)
     return { short: [], unclearUntil: null };
   const [newest] = payment.verifications;
@@ -154,11 +133,7 @@ const hasOpenCase = ({ cases }: DossierPayment): boolean => cases.some(({ closed
 const isDone = ({ status }: DossierPayment): boolean => ['expired', 'failed', 'refused'].includes(status);
 
 /** What the shop may want to hear of a change of status; paid, cancelled and reopened are told where they happen. */
-const TOLD: Partial<Record<Dossier['status'], MessageType>> = {
-  review: 'order.review',
-  failed: 'order.failed',
-  expired: 'order.expired',
-};
+const TOLD: Record<string, MessageType> = { review: 'order.review', failed: 'order.failed', expired: 'order.expired' };
 
 function concludeOrder(change: Change): void {
   const { dossier, terms, now } = change;

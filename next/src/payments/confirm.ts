@@ -17,7 +17,7 @@ import {
   type DossierPayment,
   type Terms,
 } from './change.ts';
-import { shortfallOf } from './conclude.ts';
+import { orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
 import { grow, observeVerify } from './money.ts';
 import { afterHint, nextCheck } from './schedule.ts';
@@ -136,8 +136,8 @@ function observe(change: Change, payment: DossierPayment, { shows, gone, currenc
 
 /** The database refuses what this function should have refused. */
 async function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): Promise<void> {
-  const { amount, currency, release: released, endedAt } = change.dossier;
-  const order = { amount, currency, isReleased: released !== null, isEnded: endedAt !== null };
+  const order = orderFacts(change.dossier);
+  const { amount, currency } = order;
   const isDecided = payment.cases.some(({ decision }) => decision !== null);
   const [proof] = payment.verifications;
   if (decide({ evidence, order, isDecided }) === 'hold' || proof === undefined) return;

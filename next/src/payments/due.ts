@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { startLoop, type Loop } from '../platform/loop.ts';
+import { startCrew, type Loop } from '../platform/loop.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 import type { Confirm, Lease } from './confirm.ts';
 import { HINT_PAUSES_SEC } from './schedule.ts';
@@ -18,7 +18,8 @@ export async function lease(prisma: PrismaClient, reference: string, cause: Leas
   // The database's clock alone decides: processes disagree about the time.
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
-    WHERE reference = ${reference} AND order_id IS NOT NULL AND (leased_until IS NULL OR leased_until <= clock_timestamp())
+    WHERE reference = ${reference} AND order_id IS NOT NULL
+      AND (leased_until IS NULL OR leased_until <= clock_timestamp())
     RETURNING reference, order_id AS "orderId", clock_timestamp() AS "askedAt"`;
   return row === undefined ? null : { ...row, cause };
 }
@@ -53,45 +54,8 @@ export async function hint(prisma: PrismaClient, mode: Mode, references: readonl
 }
 
 /** Asks about what is due, for ever. */
-export function startDueLoop({
-  prisma,
-  mode,
-  confirm,
-  logger,
-}: {
-  prisma: PrismaClient;
-  mode: Mode;
-  confirm: Confirm;
-  logger: Logger;
-}): Loop {
-  const running = new Set<Promise<unknown>>();
-  const loop = startLoop(
-    'due payments',
-    async () => {
-      const room = CHECKS_AT_ONCE - running.size;
-      if (room === 0) return false;
-      const leases = await leaseDue(prisma, mode, room);
-      for (const one of leases) {
-        const check: Promise<unknown> = confirm(one, 'background')
-          .catch((error: unknown) => {
-            logger.error({ err: error, reference: one.reference }, 'a check failed; its lease ends by itself');
-          })
-          .finally(() => {
-            running.delete(check);
-            loop.wake();
-          });
-        running.add(check);
-      }
-      return leases.length > 0 && running.size < CHECKS_AT_ONCE;
-    },
-    LOOK_EVERY_MS,
-    logger,
-  );
-  return {
-    wake: loop.wake,
-    stop: async () => {
-      await loop.stop();
-      await Promise.allSettled(running);
-    },
-  };
+export function startDueLoop(prisma: PrismaClient, mode: Mode, confirm: Confirm, logger: Logger): Loop {
+  const claim = (limit: number): Promise<Lease[]> => leaseDue(prisma, mode, limit);
+  const work = (due: Lease): Promise<unknown> => confirm(due, 'background');
+  return startCrew({ name: 'due payments', atOnce: CHECKS_AT_ONCE, claim, work, pauseMs: LOOK_EVERY_MS, logger });
 }

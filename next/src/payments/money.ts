@@ -22,19 +22,9 @@ export type Counter = Exclude<keyof Ledger, 'verifyShows' | 'listShows'>;
 /** How much of which counter: a row of the journal each. */
 export type Growth = Partial<Record<Counter, bigint>>;
 
-export const EMPTY: Ledger = {
-  verifyShows: null,
-  listShows: null,
-  came: 0n,
-  went: 0n,
-  earned: 0n,
-  kept: 0n,
-  sendBack: 0n,
-  refunded: 0n,
-  sendBackElsewhere: 0n,
-  refundedElsewhere: 0n,
-  lost: 0n,
-};
+const NOTHING = { came: 0n, went: 0n, earned: 0n, kept: 0n, sendBack: 0n, refunded: 0n, lost: 0n };
+const NOTHING_ELSEWHERE = { sendBackElsewhere: 0n, refundedElsewhere: 0n };
+export const EMPTY: Ledger = { verifyShows: null, listShows: null, ...NOTHING, ...NOTHING_ELSEWHERE };
 
 /** What follows from a ledger by subtraction. */
 export type Standing = {
@@ -103,20 +93,9 @@ function settle(m: Ledger): Ledger {
 
 /** @returns each counter that grew, by how much */
 export function growthOf(before: Ledger, after: Ledger): Growth {
-  const counters = [
-    'came',
-    'went',
-    'earned',
-    'kept',
-    'sendBack',
-    'refunded',
-    'sendBackElsewhere',
-    'refundedElsewhere',
-    'lost',
-  ] as const;
-  return Object.fromEntries(
-    counters.filter((one) => after[one] > before[one]).map((one) => [one, after[one] - before[one]]),
-  );
+  const counters = Object.keys({ ...NOTHING, ...NOTHING_ELSEWHERE }) as Counter[];
+  const grown = counters.filter((one) => after[one] > before[one]);
+  return Object.fromEntries(grown.map((one) => [one, after[one] - before[one]]));
 }
 
 /** Adds to counters: a release or a person's decision. @throws RangeError where the rules of money forbid it */

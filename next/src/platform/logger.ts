@@ -6,7 +6,8 @@ import { pinoHttp } from 'pino-http';
 export type { Logger };
 
 /**
- * JSON lines. Messages are lower-case facts, their data is in fields, and the payment's reference is in every line about
+ * JSON lines. Messages are lower-case facts, their data is in fields, and the payment's reference is in every line
+ * about
  * that payment. Bodies, headers and e-mail addresses are never logged.
  * @param level of pino, or `silent`
  * @param destination left out: standard output; a command's result belongs there, so its log goes elsewhere

@@ -63,3 +63,45 @@ export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: n
     },
   };
 }
+
+type Crew<Job> = {
+  name: string;
+  /** Jobs in hand at once. */
+  atOnce: number;
+  /** Takes what is due, at most so many. */
+  claim(limit: number): Promise<Job[]>;
+  /** One that throws is logged, and its claim ends by itself. */
+  work(job: Job): Promise<unknown>;
+  pauseMs: number;
+  logger: Logger;
+};
+
+/** Repeats claiming and working, for ever. A slow job keeps no other one waiting. */
+export function startCrew<Job>({ name, atOnce, claim, work, pauseMs, logger }: Crew<Job>): Loop {
+  const running = new Set<Promise<unknown>>();
+  const begin = (job: Job): void => {
+    const done: Promise<unknown> = work(job)
+      .catch((error: unknown) => {
+        logger.error({ err: error, loop: name }, 'a job failed; its claim ends by itself');
+      })
+      .finally(() => {
+        running.delete(done);
+        loop.wake();
+      });
+    running.add(done);
+  };
+  const pass = async (): Promise<boolean> => {
+    const room = atOnce - running.size;
+    const jobs = room === 0 ? [] : await claim(room);
+    jobs.forEach(begin);
+    return jobs.length > 0 && running.size < atOnce;
+  };
+  const loop = startLoop(name, pass, pauseMs, logger);
+  return {
+    wake: loop.wake,
+    stop: async () => {
+      await loop.stop();
+      await Promise.allSettled(running);
+    },
+  };
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { UserFacingError } from './process.ts';
+import { UserFacingError } from './user-facing-error.ts';
 
 type Migration = { name: string; sql: string };
 /** A row of Prisma's table. */
@@ -19,8 +19,10 @@ const NO_SUCH_TABLE = '42P01';
 const NOT_IN_A_TRANSACTION = '25001';
 
 /**
- * Brings the database to the schema of this version, as `prisma migrate deploy` does and without its engine, which would
- * be downloaded. Folders, table, checksums and lock are the same: either goes on from the other. Of several processes at
+ * Brings the database to the schema of this version, as `prisma migrate deploy` does and without its engine, which
+ * would
+ * be downloaded. Folders, table, checksums and lock are the same: either goes on from the other. Of several processes
+ * at
  * once one applies, and the others wait for it, a minute at most. A database that is ahead is left as it is: during an
  * upgrade the next version has migrated while this one still serves.
  * @param folder of migration folders
@@ -87,7 +89,8 @@ function pendingOf(migrations: Migration[], applied: Applied[]): Migration[] {
   return pending;
 }
 
-// Polls rather than wait in one query, which would hold a snapshot: CREATE INDEX CONCURRENTLY in the other process waits
+// Polls rather than wait in one query, which would hold a snapshot: CREATE INDEX CONCURRENTLY in the other process
+// waits
 // for all of them.
 async function takeLock(session: pg.Client): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS;

@@ -1,7 +1,6 @@
 import express, { Router, type RequestHandler } from 'express';
 import type { Gateway } from '../gateway/gateway.ts';
-import { cancelInput, listInput, refundInput, resumeInput, stopInput } from '../orders/input.ts';
-import { listedLanding } from '../orders/landing.ts';
+import { cancelInput, listedLanding, listInput, refundInput, resumeInput, stopInput } from '../orders/input.ts';
 import { shopViewOf, VIEWED } from '../orders/view.ts';
 import { refundOrder, type ActParts } from '../payments/acts.ts';
 import { endOrder, type EndParts } from '../payments/end.ts';

@@ -7,27 +7,23 @@ import type { Secret } from '../platform/secret.ts';
 
 export type ReceiveParts = { prisma: PrismaClient; gateway: Gateway; secrets: readonly Secret[]; onDue: () => void };
 
-/** `stored`: it is on disk, and what it names is due. A refused one is counted, with a sample. */
-export type Receipt = 'stored' | 'bad-signature' | 'malformed';
-export type RefusalReason = Exclude<Receipt, 'stored'> | 'too-large' | 'unsupported-media-type' | 'too-many-requests';
+type Call = { headers: IncomingHttpHeaders; body: Buffer; address: string };
+
+/** `stored`: it is on disk, and what it names is due. */
+export type Receipt = 'stored' | 'bad-signature' | 'malformed-request';
 
 /**
  * Receives a webhook. The bytes are kept, and payments of ours that it names become due. Nothing that it says is
  * believed, so a forged one costs a row and at most one question.
  */
-export async function receiveWebhook(
-  parts: ReceiveParts,
-  headers: IncomingHttpHeaders,
-  body: Buffer,
-  address: string,
-): Promise<Receipt> {
+export async function receiveWebhook(parts: ReceiveParts, { headers, body, address }: Call): Promise<Receipt> {
   const { prisma, gateway, secrets, onDue } = parts;
   const { mode, adapter, references } = gateway;
   const signed = secrets.length > 0 && adapter.webhook.signature !== null;
   if (signed && !isSigned(parts, headers, body)) return 'bad-signature';
   const text = body.toString('utf8');
   const document = parseBody(text, headers['content-type'] ?? '');
-  if (document === undefined) return 'malformed';
+  if (document === undefined) return 'malformed-request';
   const named = referencesIn(gateway, document).map((one) => references.parse(one));
   const paymentReferences = [...new Set(named.filter((one) => one !== null))].slice(0, MAX_REFERENCES);
   const kept = new Uint8Array(Buffer.from(gateway.redact(text)));
@@ -81,7 +77,7 @@ function referencesIn({ adapter }: Gateway, document: unknown): readonly string[
 /** Counts a refused webhook, by reason and minute, and keeps the newest as a sample. Never fails the answer. */
 export async function noteRefused(
   { prisma, gateway }: ReceiveParts,
-  reason: RefusalReason,
+  reason: string,
   body: Buffer | null,
   address: string,
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
 import type { Logger } from 'pino';
-import { countWebhook } from '../platform/metrics.ts';
 import { createLimit, networkOf } from '../platform/limits.ts';
-import { Problem } from '../platform/problem.ts';
-import { noteRefused, receiveWebhook, type ReceiveParts, type RefusalReason } from './receive.ts';
+import { isDatabaseAway } from '../platform/db.ts';
+import { asProblem, Problem, type ProblemType } from '../platform/problem.ts';
+import { noteRefused, receiveWebhook, type ReceiveParts } from './receive.ts';
 
 const MAX_BODY = '128kb';
 /** Unsigned ones can come from anybody, so each address gets a share. */
@@ -11,22 +11,25 @@ const UNSIGNED_PER_SEC = 200;
 /** Of refused ones, so many a second are written down; the metrics count all. */
 const NOTED_PER_SEC = 5;
 
+export type WebhookParts = ReceiveParts & {
+  logger: Logger;
+  /** Counts what became of a webhook. */
+  count: (outcome: string) => void;
+};
+
 /** The service's door. Its answer says only that the webhook is on disk. */
-export function webhookRoutes(parts: ReceiveParts & { logger: Logger }): Router {
+export function webhookRoutes(parts: WebhookParts): Router {
   const router = Router();
   const { acknowledgement } = parts.gateway.adapter.webhook;
   const unsigned = createLimit({ pool: null, name: 'webhook', points: UNSIGNED_PER_SEC, perSec: 1 });
   const noted = createLimit({ pool: null, name: 'refused', points: NOTED_PER_SEC, perSec: 1 });
   const isUnsigned = parts.secrets.length === 0 || parts.gateway.adapter.webhook.signature === null;
 
-  const refuse = async (req: Request, reason: RefusalReason): Promise<void> => {
-    countWebhook(reason);
+  const refuse = async (req: Request, reason: ProblemType): Promise<void> => {
+    parts.count(reason);
     const address = networkOf(req.ip);
-    const isNoted = await noted.take(reason).then(
-      () => true,
-      () => false,
-    );
-    if (!isNoted) return;
+    if (!(await noted.has(reason))) return;
+    await noted.take(reason).catch(() => undefined);
     parts.logger.warn({ reason, address, contentType: req.get('content-type') }, 'webhook refused');
     await noteRefused(parts, reason, Buffer.isBuffer(req.body) ? req.body : null, address).catch((error: unknown) => {
       parts.logger.warn({ err: error }, 'a refused webhook could not be written down');
@@ -48,34 +51,19 @@ export function webhookRoutes(parts: ReceiveParts & { logger: Logger }): Router 
     express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
     async (req, res) => {
       const body: unknown = req.body;
-      const receipt = Buffer.isBuffer(body)
-        ? await receiveWebhook(parts, req.headers, body, networkOf(req.ip))
-        : 'malformed';
-      if (receipt !== 'stored') throw new Problem(receipt === 'malformed' ? 'malformed-request' : receipt);
-      countWebhook('stored');
+      if (!Buffer.isBuffer(body)) throw new Problem('malformed-request');
+      const receipt = await receiveWebhook(parts, { headers: req.headers, body, address: networkOf(req.ip) });
+      if (receipt !== 'stored') throw new Problem(receipt);
+      parts.count('stored');
       if (acknowledgement === undefined) res.status(202).json({ status: 'received' });
       else res.status(acknowledgement.status).type(acknowledgement.contentType).send(acknowledgement.body);
     },
   );
   router.use('/webhooks/payments', (async (error: unknown, req, _res, next) => {
-    const reason = reasonOf(error);
-    if (reason !== null) await refuse(req, reason);
-    next(error);
+    const problem = asProblem(error, isDatabaseAway);
+    // Above, it is not the sender's fault.
+    if (problem.status < 500) await refuse(req, problem.type);
+    next(problem);
   }) satisfies ErrorRequestHandler);
   return router;
-}
-
-const REASONS: Record<string, RefusalReason> = {
-  'entity.too.large': 'too-large',
-  'encoding.unsupported': 'unsupported-media-type',
-  'charset.unsupported': 'unsupported-media-type',
-  'unsupported-media-type': 'unsupported-media-type',
-  'bad-signature': 'bad-signature',
-  'too-many-requests': 'too-many-requests',
-};
-
-/** Of a body parser's error or a problem; null: it is not the sender's fault. */
-function reasonOf(error: unknown): RefusalReason | null {
-  const { type = '', status = 500 } = error as { type?: string; status?: number };
-  return REASONS[type] ?? (status < 500 ? 'malformed' : null);
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ServiceAdapter } from './adapter.ts';
+import type { ServiceAdapter } from './gateway/adapter.ts';
 
 /**
  * The adapter of this shop: the default export of src/custom/service.ts, or of the module that GATEWAY_ADAPTER names.
@@ -8,7 +8,7 @@ import type { ServiceAdapter } from './adapter.ts';
  * @throws a sentence that says what to do
  */
 export async function loadAdapter(path: string | null): Promise<ServiceAdapter> {
-  if (path === null) return (await import('../custom/service.ts')).default;
+  if (path === null) return (await import('./custom/service.ts')).default;
   const file = resolve(path);
   let loaded: { default?: unknown };
   try {

@@ -2,14 +2,12 @@ import { once } from 'node:events';
 import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { documentOf, Problem, type ProblemType } from './problem.ts';
-import { UserFacingError } from './process.ts';
+import { documentOf, Problem, type ProblemType } from './platform/problem.ts';
+import { UserFacingError } from './platform/user-facing-error.ts';
 
 export type RunningServer = {
   /** The one that was asked for, or the one that was free. */
   port: number;
-  /** Goes on accepting, but closes each connection after its answer, so that clients connect anew. */
-  announceEnd(): void;
   /** Stops accepting, lets requests in flight finish for `graceMs` milliseconds (5,000), then cuts what is left. */
   close(graceMs?: number): Promise<void>;
 };
@@ -26,12 +24,11 @@ export async function listen(
   variable = 'PORT',
 ): Promise<RunningServer> {
   const unanswered = new Set<ServerResponse>();
-  let isEnding = false;
   const server = createServer(LIMITS, (req, res) => {
     unanswered.add(res);
     res.once('close', () => unanswered.delete(res));
     // While closing: a request on a connection that was already open.
-    if (isEnding || !server.listening) res.shouldKeepAlive = false;
+    if (!server.listening) res.shouldKeepAlive = false;
     handler(req, res);
   });
   server.on('clientError', refuseUnreadable);
@@ -41,9 +38,6 @@ export async function listen(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    announceEnd: () => {
-      isEnding = true;
-    },
     close: (graceMs = 5_000) => close(server, unanswered, graceMs),
   };
 }

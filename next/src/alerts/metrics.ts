@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { PrismaClient } from './prisma/client.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
 
 export const registry = new Registry();
 collectDefaultMetrics({ register: registry });

@@ -1,17 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { createLogger, type Logger } from './logger.ts';
-
-/** An error that a person can mend from the message alone: a stack trace would only hide it. */
-export class UserFacingError extends Error {
-  readonly exitCode: number;
-
-  /** @param exitCode of a process that ends because of it */
-  constructor(message: string, exitCode = 1) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
+import { createLogger, type Logger } from './platform/logger.ts';
+import { UserFacingError } from './platform/user-facing-error.ts';
 
 /** What {@link runProcess} has started. */
 export type Running = {

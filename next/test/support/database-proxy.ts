@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export type DatabaseProxy = {
+  /** The same database, reached through here. */
+  url: string;
+  /**
+   * up: passes on what comes by new connections. gone: all connections break, and new ones are refused. silent: they
+   * stand, and nothing passes, by those that stand then not even afterwards: so a machine vanishes.
+   */
+  set(state: 'up' | 'gone' | 'silent'): void;
+  close(): Promise<void>;
+};
+
+/** The network between a program and its PostgreSQL. @param url of the database */
+export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  /** The near ends of connections by which nothing passes any more. */
+  const lost = new WeakSet<Socket>();
+  let state: 'up' | 'gone' | 'silent' = 'up';
+  const server = createServer((near) => {
+    if (state === 'gone') {
+      near.destroy();
+      return;
+    }
+    if (state === 'silent') lost.add(near);
+    const far = connect(Number(target.port || 5432), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (bytes) => {
+        if (!lost.has(near)) to.write(bytes);
+      });
+      from
+        .on('error', () => undefined)
+        .on('close', () => {
+          sockets.delete(from);
+          to.destroy();
+        });
+    }
+  });
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const own = new URL(url);
+  own.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: own.href,
+    set: (next) => {
+      state = next;
+      if (next === 'gone') cut();
+      if (next === 'silent') for (const socket of sockets) lost.add(socket);
+    },
+    close: async () => {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
