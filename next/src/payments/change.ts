@@ -10,7 +10,12 @@ export const DOSSIER = {
       money: true,
       cases: true,
       // The newest readable answer goes on speaking when a later one cannot be read.
-      verifications: { where: { outcome: { not: 'unreadable' } }, orderBy: { id: 'desc' }, take: 1 },
+      verifications: {
+        where: { outcome: { not: 'unreadable' } },
+        orderBy: { id: 'desc' },
+        take: 1,
+        omit: { body: true },
+      },
     },
     orderBy: { createdAt: 'asc' },
   },

@@ -20,11 +20,9 @@ const NOT_IN_A_TRANSACTION = '25001';
 
 /**
  * Brings the database to the schema of this version, as `prisma migrate deploy` does and without its engine, which
- * would
- * be downloaded. Folders, table, checksums and lock are the same: either goes on from the other. Of several processes
- * at
- * once one applies, and the others wait for it, a minute at most. A database that is ahead is left as it is: during an
- * upgrade the next version has migrated while this one still serves.
+ * would be downloaded. Folders, table, checksums and lock are the same: either goes on from the other. Of several
+ * processes at once one applies, and the others wait for it, a minute at most. A database that is ahead is left as it
+ * is: during an upgrade the next version has migrated while this one still serves.
  * @param folder of migration folders
  * @returns the names of what was applied, in their order
  * @throws {UserFacingError} when a migration fails, failed earlier, or was edited after it had been applied
@@ -90,8 +88,7 @@ function pendingOf(migrations: Migration[], applied: Applied[]): Migration[] {
 }
 
 // Polls rather than wait in one query, which would hold a snapshot: CREATE INDEX CONCURRENTLY in the other process
-// waits
-// for all of them.
+// waits for all of them.
 async function takeLock(session: pg.Client): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   while (Date.now() < deadline) {
