@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { cloneDatabase, type TestDatabase } from './support/database.ts';
-import { openSchemaEngine } from './support/schema-engine.ts';
+import { eventually } from './support/eventually.ts';
+import { startShop } from './support/shop.ts';
+import { stepsTo } from './support/schema-engine.ts';
 
 // The client's types come from schema.prisma, the tables from the migrations.
 
@@ -13,29 +15,29 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** What `prisma migrate dev` would do to the migrated database for this schema. */
-async function stepsTo(schema: string): Promise<string> {
-  const { engine, close } = await openSchemaEngine(database.url);
-  const files = [{ path: 'schema.prisma', content: schema }];
-  try {
-    const { stdout } = await engine.diff({
-      from: { tag: 'schemaDatasource', files, configDir: '.' },
-      to: { tag: 'schemaDatamodel', files },
-      script: true,
-      exitCode: null,
-      filters: { externalTables: [], externalEnums: [] },
-    });
-    return stdout ?? '';
-  } finally {
-    await close();
-  }
-}
-
 test('schema.prisma is what the migrations make', async () => {
-  expect(await stepsTo(SCHEMA)).toMatch(/^-- This is an empty migration\.\s*$/);
+  expect(await stepsTo(database.url, SCHEMA)).toMatch(/^-- This is an empty migration\.\s*$/);
 });
 
+const LONGER = SCHEMA.replace('model Order {', 'model Order {\n  gift String?');
+
 test('a column that only schema.prisma has is noticed', async () => {
-  const longer = SCHEMA.replace('model Order {', 'model Order {\n  gift String?');
-  expect(await stepsTo(longer)).toContain('ALTER TABLE "orders" ADD COLUMN     "gift" TEXT');
+  expect(await stepsTo(database.url, LONGER)).toContain('ALTER TABLE "orders" ADD COLUMN     "gift" TEXT');
+});
+
+test('R14: a shop adds a column to orders as Prisma writes it, and a paid order takes a value in it', async () => {
+  const shop = await startShop();
+  try {
+    await shop.database.query(await stepsTo(shop.database.url, LONGER));
+    const { orderId, reference } = await shop.checkout();
+    await shop.sandboxPost(`/transactions/${reference}/pay`);
+    await eventually(async () => {
+      const { body } = await shop.request<{ status: string }>('GET', `/orders/${orderId}`);
+      return body.status === 'paid';
+    });
+    await shop.database.query('UPDATE orders SET gift = $2 WHERE id = $1', [orderId, 'a card']);
+    expect(await shop.database.query('SELECT status, gift FROM orders')).toEqual([{ status: 'paid', gift: 'a card' }]);
+  } finally {
+    await shop.stop();
+  }
 });

@@ -15,9 +15,7 @@ declare const WebAssembly: {
 let loading: Promise<void> | undefined;
 
 /** Prisma's own schema engine, what `prisma migrate` runs, as WebAssembly from npm. Its interface is undocumented. */
-export async function openSchemaEngine(
-  url: string,
-): Promise<{ engine: bindings.SchemaEngine; close(): Promise<void> }> {
+async function openSchemaEngine(url: string): Promise<{ engine: bindings.SchemaEngine; close(): Promise<void> }> {
   await (loading ??= loadEngine());
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   pool.on('connect', renameChar);
@@ -30,6 +28,24 @@ export async function openSchemaEngine(
       await pool.end();
     },
   };
+}
+
+/** What `prisma migrate dev` would do to a migrated database for this schema, as SQL. */
+export async function stepsTo(databaseUrl: string, schema: string): Promise<string> {
+  const { engine, close } = await openSchemaEngine(databaseUrl);
+  const files = [{ path: 'schema.prisma', content: schema }];
+  try {
+    const { stdout } = await engine.diff({
+      from: { tag: 'schemaDatasource', files, configDir: '.' },
+      to: { tag: 'schemaDatamodel', files },
+      script: true,
+      exitCode: null,
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return stdout ?? '';
+  } finally {
+    await close();
+  }
 }
 
 /*
