@@ -92,10 +92,12 @@ export function withQuery(path: string, parameters: Record<string, string | numb
   return url.pathname + url.search;
 }
 
-/** Numbered pages: the next one, until a page is empty or `isLast` says so. */
+/** Numbered pages, from whichever number the first has: the next one, until a page is empty or `isLast` says so. */
 export function pages(names: { page: string; isLast?: (page: unknown) => boolean }) {
-  return (page: unknown, { path, number, rows }: PagePosition): string | null =>
-    rows === 0 || names.isLast?.(page) === true ? null : withQuery(path, { [names.page]: number + 1 });
+  return (page: unknown, { path, rows }: PagePosition): string | null => {
+    const number = Number(new URL(path, 'http://service').searchParams.get(names.page) ?? '1');
+    return rows === 0 || names.isLast?.(page) === true ? null : withQuery(path, { [names.page]: number + 1 });
+  };
 }
 
 /** Offsets: advances by the rows received, since a service may clamp its limit without a word. */

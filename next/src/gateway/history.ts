@@ -1,4 +1,4 @@
-import type { Window } from './adapter.ts';
+import type { ServiceAdapter, Window } from './adapter.ts';
 import type { Service } from './gateway.ts';
 
 const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
@@ -30,8 +30,9 @@ export async function* readHistory(
     seenPaths.add(path);
     const { status, json } = await ask('history', 'background', WAIT_MS, { ...PAGE, path });
     if (status < 200 || status > 299) return incomplete(`page ${number} of the list answered HTTP ${status}`);
-    const rows = json === undefined ? null : adapter.history.rows(json.value);
-    if (rows === null) return incomplete(`page ${number} is not a page of the list`);
+    const page = readPage(adapter, json?.value, path, number);
+    if ('reason' in page) return incomplete(page.reason);
+    const { rows, next } = page;
     const texts = new Set(rows.map((row) => JSON.stringify(row)));
     const isOld = (text: string): boolean => firstRows.has(text) || lastRows.has(text);
     if (number > 1 && rows.length > 0 && [...texts].every(isOld))
@@ -39,11 +40,20 @@ export async function* readHistory(
     if (number === 1) for (const text of texts) firstRows.add(text);
     lastRows = texts;
     yield { rows, path };
-    const next = adapter.history.next(json?.value, { path, number, rows: rows.length });
     if (next === null) return { complete: true };
     path = next;
   }
   return incomplete('the list does not end');
+}
+
+function readPage({ history }: ServiceAdapter, page: unknown, path: string, number: number) {
+  try {
+    const rows = page === undefined ? null : history.rows(page);
+    if (rows === null) return { reason: `page ${number} is not a page of the list` };
+    return { rows, next: history.next(page, { path, number, rows: rows.length }) };
+  } catch (error) {
+    return { reason: `the adapter cannot read page ${number} of the list: ${String(error)}` };
+  }
 }
 
 function incomplete(reason: string): End {

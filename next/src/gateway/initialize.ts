@@ -37,7 +37,16 @@ export async function initialize(service: Service, request: InitializeRequest): 
   const amount = toServiceAmount(money, adapter);
   if (amount === null) return { outcome: 'refused', reason: `the service knows no such amount of ${currency}` };
   const fields = { email, amount, localCurrency: currency, amountCurrency: 'local' as const, reference, redirectUrl };
-  const body = JSON.stringify(adapter.initialize.body?.(fields) ?? fields);
+  let body: string;
+  try {
+    body = JSON.stringify(adapter.initialize.body?.(fields) ?? fields);
+  } catch (error) {
+    return {
+      outcome: 'not-sent',
+      reason: `the adapter cannot write the request: ${String(error)}`,
+      retryAfterSec: null,
+    };
+  }
   try {
     const call = { method: 'POST' as const, path: PATH, body, totalMs: INITIALIZE_MS, maxBytes: MAX_BYTES };
     return classify(service, await service.ask('initialize', 'person', WAIT_MS, call));

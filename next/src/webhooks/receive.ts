@@ -1,11 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Logger } from 'pino';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hint } from '../payments/due.ts';
 import { digestOf } from '../platform/ids.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
 
-export type ReceiveParts = { prisma: PrismaClient; gateway: Gateway; secrets: readonly Secret[]; onDue: () => void };
+export type ReceiveParts = {
+  prisma: PrismaClient;
+  gateway: Gateway;
+  secrets: readonly Secret[];
+  onDue: () => void;
+  logger: Logger;
+};
 
 type Call = { headers: IncomingHttpHeaders; body: Buffer; address: string };
 
@@ -24,7 +31,7 @@ export async function receiveWebhook(parts: ReceiveParts, { headers, body, addre
   const text = body.toString('utf8');
   const document = parseBody(text, headers['content-type'] ?? '');
   if (document === undefined) return 'malformed-request';
-  const named = referencesIn(gateway, document).map((one) => references.parse(one));
+  const named = referencesIn(parts, document).map((one) => references.parse(one));
   const paymentReferences = [...new Set(named.filter((one) => one !== null))].slice(0, MAX_REFERENCES);
   const kept = new Uint8Array(Buffer.from(gateway.redact(text)));
   const digest = digestOf(text);
@@ -66,10 +73,11 @@ function parseBody(text: string, contentType: string): unknown {
   }
 }
 
-function referencesIn({ adapter }: Gateway, document: unknown): readonly string[] {
+function referencesIn({ gateway, logger }: ReceiveParts, document: unknown): readonly string[] {
   try {
-    return adapter.webhook.references(document);
-  } catch {
+    return gateway.adapter.webhook.references(document);
+  } catch (error) {
+    logger.warn({ err: error }, 'the adapter cannot read the references of a webhook');
     return [];
   }
 }

@@ -1,5 +1,4 @@
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
-import type { Logger } from 'pino';
 import { createLimit, networkOf } from '../platform/limits.ts';
 import { isDatabaseAway } from '../platform/db.ts';
 import { asProblem, Problem, type ProblemType } from '../platform/problem.ts';
@@ -12,7 +11,6 @@ const UNSIGNED_PER_SEC = 200;
 const NOTED_PER_SEC = 5;
 
 export type WebhookParts = ReceiveParts & {
-  logger: Logger;
   /** Counts what became of a webhook. */
   count: (outcome: string) => void;
 };
