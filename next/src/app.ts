@@ -1,6 +1,8 @@
 import cors from 'cors';
 import express, { Router, type Express } from 'express';
 import helmet from 'helmet';
+import { isLocal } from './alerts/local.ts';
+import { countWebhook, registry } from './alerts/metrics.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { createCheckoutLimits } from './checkout/limits.ts';
 import type { Program } from './compose.ts';
@@ -8,14 +10,13 @@ import { routes as ownRoutes } from './custom/routes.ts';
 import { healthRoutes } from './health.ts';
 import { findOrder, viewOf } from './orders/view.ts';
 import { isDatabaseAway } from './platform/db.ts';
-import { createLimit, networkOf } from './platform/limits.ts';
+import { networkOf } from './platform/limits.ts';
 import { accessLog } from './platform/logger.ts';
-import { countWebhook, registry } from './alerts/metrics.ts';
 import { formatMajor } from './platform/money.ts';
 import { notFound, Problem, problemHandler } from './platform/problem.ts';
-import { isSecret } from './platform/secret.ts';
 import { createStreams } from './shop-api/streams.ts';
 import { shopApiRoutes } from './shop-api/routes.ts';
+import { requireToken } from './shop-api/token.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /**
@@ -23,25 +24,16 @@ import { webhookRoutes } from './webhooks/routes.ts';
  * @param ownOrigin as browsers reach this server
  */
 export function createApp(program: Program, ownOrigin: () => string): Express {
-  const { config, database, gateway, logger, onDue } = program;
+  const { config, database, gateway, logger } = program;
   const limits = createCheckoutLimits(database.pool, config.CHECKOUTS_PER_MINUTE);
-  const shared = { ...program, prisma: database.prisma, landings: config.STOREFRONT_RETURN_URL, mode: config.mode };
+  const shared = { ...program, prisma: database.prisma, landings: config.STOREFRONT_RETURN_URL };
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', config.TRUSTED_PROXIES);
   app.use(accessLog(logger));
   app.use(helmet());
   app.use(healthRoutes(database, gateway));
-  app.use(
-    webhookRoutes({
-      prisma: database.prisma,
-      gateway,
-      secrets: config.WEBHOOK_SECRETS,
-      onDue,
-      logger,
-      count: countWebhook,
-    }),
-  );
+  app.use(webhookRoutes({ ...shared, secrets: config.WEBHOOK_SECRETS, count: countWebhook }));
   app.use(
     checkoutRoutes({
       ...shared,
@@ -88,38 +80,24 @@ function readRoutes(
     res.set('cache-control', 'no-store').json(viewOf(await read(req.params.orderId, req.ip)));
   });
   router.get('/orders/:orderId/events', async (req, res) => {
-    streams.open(await read(req.params.orderId, req.ip), req, res);
+    const order = await read(req.params.orderId, req.ip);
+    // HEAD asks about the stream alone: it would hold a reader's place for ever.
+    if (req.method === 'HEAD') res.type('text/event-stream').end();
+    else streams.open(order, req, res);
   });
   return router;
 }
 
-const WRONG_TOKENS_PER_MIN = 10;
-
 /** For operators' tokens; without any, for this machine alone, and not in production. */
 function metricsRoute({ config }: Program): Router {
   const router = Router();
-  const tokens = [
-    ...(config.ADMIN_TOKEN === null ? [] : [config.ADMIN_TOKEN]),
-    ...config.OPERATORS.map(({ token }) => token),
-  ];
-  const wrongTokens = createLimit({ pool: null, name: 'metrics', points: WRONG_TOKENS_PER_MIN, perSec: 60 });
-  router.get('/metrics', async (req, res) => {
-    const given = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1] ?? '';
-    const network = networkOf(req.ip);
-    if (!(await wrongTokens.has(network))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
-    // A request that a proxy passed on is not from this machine, whatever its socket says.
-    const isLocal =
-      !config.production &&
-      /^(::ffff:)?127\.|^::1$/.test(req.socket.remoteAddress ?? '') &&
-      req.get('x-forwarded-for') === undefined &&
-      req.get('forwarded') === undefined;
-    const isAllowed = tokens.length === 0 ? isLocal : tokens.some((token) => isSecret(given, token));
-    if (!isAllowed) {
-      await wrongTokens.take(network);
-      throw new Problem('unauthorized', {
-        detail: 'Send `Authorization: Bearer` with ADMIN_TOKEN, or an operator’s token.',
-      });
-    }
+  const tokens = [config.ADMIN_TOKEN, ...config.OPERATORS.map(({ token }) => token)].filter((token) => token !== null);
+  const guard = requireToken(
+    tokens,
+    'ADMIN_TOKEN, or an operator’s token',
+    (req) => !config.production && isLocal(req),
+  );
+  router.get('/metrics', guard, async (_req, res) => {
     res.type(registry.contentType).send(await registry.metrics());
   });
   return router;

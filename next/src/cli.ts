@@ -16,7 +16,7 @@ export async function runCommand(words: string[]): Promise<number> {
     const program = await openProgram({ ...loadConfig(), LOG_LEVEL: 'silent' });
     try {
       const { prisma } = program.database;
-      process.stdout.write(`${await command({ ...program, prisma, mode: program.config.mode })}\n`);
+      process.stdout.write(`${await command({ ...program, prisma })}\n`);
     } finally {
       await program.close();
     }

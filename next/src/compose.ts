@@ -58,7 +58,7 @@ export async function openProgram(config: Config = loadConfig()): Promise<Progra
   });
   const receiver = receiverOf(config);
   const wanted = { types: new Set<string>(config.FULFILMENT_EVENTS), hasReceiver: receiver !== null };
-  const terms = { payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };
+  const terms = { mode: config.mode, payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };
   const loops: { due?: Loop; messages?: Loop; deadlines?: Loop } = {};
   const onDue = (): void => loops.due?.wake();
   const onMessage = (): void => loops.messages?.wake();
@@ -66,10 +66,10 @@ export async function openProgram(config: Config = loadConfig()): Promise<Progra
   return {
     ...{ config, logger, database, gateway, catalogue, terms, confirm, onDue, onMessage },
     startWork: () => {
-      loops.due = startDueLoop(prisma, config.mode, confirm, logger);
-      if (receiver !== null) loops.messages = startDeliveryLoop(prisma, receiver, logger);
-      const parts = { prisma, confirm, terms, mode: config.mode, logger };
-      loops.deadlines = startLoop('deadlines', () => endOverdue(parts).then(() => false), DEADLINES_EVERY_MS, logger);
+      loops.due = startDueLoop({ prisma, terms, confirm }, logger);
+      if (receiver !== null) loops.messages = startDeliveryLoop(prisma, config.mode, receiver, logger);
+      const passDeadlines = () => endOverdue({ prisma, confirm, terms, logger }).then(() => false);
+      loops.deadlines = startLoop('deadlines', passDeadlines, DEADLINES_EVERY_MS, logger);
     },
     close: async () => {
       await Promise.all(Object.values(loops).map((loop) => loop.stop()));

@@ -45,7 +45,7 @@ const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
 ];
 
 /** These decide. What they need they are given. */
-const PURE = ['payments/decide.ts', 'payments/money.ts', 'payments/predicate.ts', 'cases/classes.ts'];
+const PURE = ['payments/decide.ts', 'payments/money.ts', 'cases/predicate.ts', 'cases/classes.ts'];
 const DATABASE = /^(pg|@prisma\/.*|src\/platform\/(db\.ts|prisma\/client\.ts))$/;
 
 const sources = readSources('src', 'local', 'tools', 'bench');

@@ -4,6 +4,7 @@ import { INITIALIZE_MS, type InitializeResult } from '../gateway/initialize.ts';
 import { changeOrder } from '../payments/change-order.ts';
 import { record, setPayment, type Change, type Dossier, type Terms } from '../payments/change.ts';
 import { Problem } from '../platform/problem.ts';
+import type { CheckoutLimits } from './limits.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 
 export type OpenParts = {
@@ -12,6 +13,7 @@ export type OpenParts = {
   terms: Terms;
   /** Where the shopper comes back to: this and the reference. */
   returnBase: () => string;
+  limits: CheckoutLimits;
   logger: Logger;
 };
 
@@ -19,12 +21,9 @@ export type OpenParts = {
 export type Placed = { orderId: string; reference: string; amount: bigint; currency: string; email: string };
 export type Opened = { orderId: string; reference: string; amount: bigint; currency: string; checkoutUrl: string };
 
-/** By then initialize has answered, or its process is dead. */
+/** By then initialize has answered, or its process is dead; the database's default of `next_check_at` is the same. */
 export const SENDING_MS = INITIALIZE_MS + 5_000;
-/** When a payment whose process died is asked about. */
-export const lostAt = (): Date => new Date(Date.now() + SENDING_MS);
-
-const RETRY_SEC = 5;
+export const RETRY_SEC = 5;
 const FIRST_CHECK_MS = 5_000;
 
 /**
@@ -37,7 +36,7 @@ export async function openPayment(
   parts: OpenParts,
   { orderId, reference, amount, currency, email }: Placed,
 ): Promise<Opened> {
-  const { gateway, logger, returnBase } = parts;
+  const { gateway, logger, limits, returnBase } = parts;
   const request = { email, money: { amount, currency }, reference, redirectUrl: `${returnBase()}${reference}` };
   const result = await gateway.initialize(request);
   const status = await changeOrder(parts, orderId, 'service', (change) => {
@@ -55,6 +54,7 @@ export async function openPayment(
       retryAfterSec: Math.max(result.retryAfterSec ?? 0, RETRY_SEC),
       extra: { orderId },
     });
+  await limits.countOpened(email);
   if (status !== null && status !== 'pending' && status !== 'failed') throw refusalOf(status, orderId);
   return { orderId, reference, amount, currency, checkoutUrl: result.checkoutUrl };
 }

@@ -1,6 +1,4 @@
-import type { Confirm } from '../payments/confirm.ts';
-import { hint, lease } from '../payments/due.ts';
-import type { PrismaClient } from '../platform/prisma/client.ts';
+import { hint, lease, type AskParts } from '../payments/due.ts';
 
 /** A shopper waits: six seconds in all, then the order is shown as it stands and asked about in the background. */
 const RETURN_MS = 6_000;
@@ -8,7 +6,7 @@ const STEP_MS = 150;
 
 export type Returned = { orderId: string; status: string; returnUrl: string | null };
 
-type ReturnParts = { prisma: PrismaClient; mode: 'test' | 'live'; confirm: Confirm; onDue: () => void };
+type ReturnParts = AskParts & { onDue: () => void };
 
 /**
  * The shopper is back from the hosted page. Nothing that the redirect says is believed: verify is asked, at most once,
@@ -17,10 +15,12 @@ type ReturnParts = { prisma: PrismaClient; mode: 'test' | 'live'; confirm: Confi
  * @returns null for a reference that is not ours
  */
 export async function returnFromCheckout(
-  { prisma, mode, confirm, onDue }: ReturnParts,
+  { onDue, ...parts }: ReturnParts,
   reference: string,
   mayAsk: boolean,
 ): Promise<Returned | null> {
+  const { prisma, confirm } = parts;
+  const { mode } = parts.terms;
   const deadline = performance.now() + RETURN_MS;
   const payment = await prisma.payment.findUnique({ where: { reference, mode } });
   if (payment?.orderId == null) return null;
@@ -28,7 +28,7 @@ export async function returnFromCheckout(
   // A hint that teaches nothing is followed by pauses, as a webhook is: a page that is loaded again asks no flood.
   if (mayAsk && !isSettled && payment.quietChecks < 3) {
     while (performance.now() < deadline) {
-      const taken = await lease(prisma, reference, 'return');
+      const taken = await lease(parts, reference, 'return');
       if (taken !== null) {
         await confirm(taken, 'person', Math.max(1_000, deadline - performance.now()));
         break;

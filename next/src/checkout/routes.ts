@@ -5,13 +5,11 @@ import { networkOf } from '../platform/limits.ts';
 import { formatMajor } from '../platform/money.ts';
 import { parseInput, Problem } from '../platform/problem.ts';
 import { readKey } from './idempotency.ts';
-import type { CheckoutLimits } from './limits.ts';
 import { returnFromCheckout } from './return.ts';
 import type { Opened } from './open-payment.ts';
 import { continueCheckout, startCheckout, type CheckoutParts } from './start.ts';
 
 export type CheckoutRoutesParts = CheckoutParts & {
-  limits: CheckoutLimits;
   /** Our own origin, as browsers reach it. */
   ownOrigin: () => string;
   storefrontOrigins: readonly string[];
@@ -49,8 +47,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
     if (!['GET', 'POST', 'HEAD'].includes(req.method)) throw new Problem('method-not-allowed');
     const reference = parts.gateway.references.parse(req.params.reference);
     const mayAsk = req.method !== 'HEAD' && (await parts.limits.mayAsk(networkOf(req.ip)));
-    const mode = parts.gateway.mode;
-    const returned = reference === null ? null : await returnFromCheckout({ ...parts, mode }, reference, mayAsk);
+    const returned = reference === null ? null : await returnFromCheckout(parts, reference, mayAsk);
     if (returned === null) throw new Problem('not-found');
     res.redirect(303, landingOf(parts, returned));
   });
@@ -72,24 +69,12 @@ async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opene
   if (typeof input === 'object' && input !== null && 'orderId' in input) {
     const { orderId } = parseInput(againInput, input);
     readKey(header, orderId, { orderId });
-    return openCounted(parts, null, () => continueCheckout(parts, orderId));
+    return continueCheckout(parts, orderId);
   }
   const basket = parseInput(basketInput, input);
   const returnUrl = listedLanding(basket.returnUrl, parts.landings);
   const key = readKey(header, basket.email, { ...basket, returnUrl });
-  return openCounted(parts, basket.email, () => startCheckout(parts, { ...basket, returnUrl }, key));
-}
-
-/** Counts what the service opened for an e-mail address. */
-async function openCounted(
-  { limits }: CheckoutRoutesParts,
-  email: string | null,
-  open: () => Promise<Opened>,
-): Promise<Opened> {
-  if (email !== null && !(await limits.hasRoom(email))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
-  const opened = await open();
-  if (email !== null) await limits.countOpened(email);
-  return opened;
+  return startCheckout(parts, { ...basket, returnUrl }, key);
 }
 
 /** A plain HTML form: `email`, as many `sku` as `quantity` fields, or `orderId`; `intent` is its idempotency key. */

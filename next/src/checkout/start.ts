@@ -11,9 +11,9 @@ import { isSameDigest, newOrderId } from '../platform/ids.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Key } from './idempotency.ts';
 import {
-  lostAt,
   openPayment,
   refusalOf,
+  RETRY_SEC,
   SENDING_MS,
   type Opened,
   type OpenParts,
@@ -42,13 +42,9 @@ export async function startCheckout(
   const { lines, currency } = await priceBasket(prisma, catalogue, basket);
   const amount = totalOf(lines, 'items');
   await refuseWhileStopped(prisma, gateway.mode, currency);
-  const placed = {
-    orderId: newOrderId(),
-    reference: gateway.references.create(),
-    amount,
-    currency,
-    email: basket.email,
-  };
+  const { email } = basket;
+  if (!(await parts.limits.hasRoom(email))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
+  const placed = { orderId: newOrderId(), reference: gateway.references.create(), amount, currency, email };
   try {
     await placeOrder(parts, { ...placed, lines, returnUrl: basket.returnUrl ?? null }, key);
   } catch (error) {
@@ -85,7 +81,7 @@ async function placeOrder(
     data: {
       ...{ id, mode, email, amount, currency, returnUrl },
       lines: { create: lines.map((line, position) => ({ ...line, position })) },
-      payments: { create: { reference, status: 'sending', nextCheckAt: lostAt() } },
+      payments: { create: { reference, status: 'sending' } },
       journal: { create: [{ what: 'order placed', by: 'shopper', reference, data: {} }] },
       ...(key !== null && { keys: { create: { mode, ...key } } }),
     },
@@ -94,80 +90,71 @@ async function placeOrder(
 }
 
 /**
- * Goes on with an order that exists: the page that is open already, if verify says just now that it still waits, else
- * the next payment.
+ * Goes on with an order that exists. Each payment that may still be paid is asked about first: one that is paid, or over,
+ * may be known to verify alone. Then the page that is open is handed out again, or the next payment is made.
  * @throws {Problem} whatever keeps the shopper from paying
  */
 export async function continueCheckout(parts: CheckoutParts, orderId: string): Promise<Opened> {
-  for (let waited = 0; ; waited += WAIT_STEP_MS) {
-    const plan = await planFor(parts, orderId);
+  const asked = new Set<string>();
+  for (let waitedMs = 0; waitedMs <= SENDING_MS; waitedMs += WAIT_STEP_MS) {
+    const plan = await changeOrder(parts, orderId, 'shopper', (change) => planNext(change, parts.gateway, asked));
+    if (plan === null) throw new Problem('not-found');
     if (plan.next === 'hand-out') return plan.opened;
     if (plan.next === 'open') return openPayment(parts, plan.placed);
-    if (waited > SENDING_MS) throw new Problem('request-in-flight', { retryAfterSec: 2 });
-    if (plan.next === 'ask') await ask(parts, plan.reference);
-    await new Promise((resolve) => setTimeout(resolve, plan.next === 'wait' ? WAIT_STEP_MS : 0));
+    const taken = plan.next === 'ask' ? await lease(parts, plan.reference, 'checkout') : null;
+    if (taken !== null) {
+      asked.add(taken.reference);
+      await parts.confirm(taken, 'person', ASK_MS);
+    } else await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
   }
+  throw new Problem('request-in-flight', { retryAfterSec: 2 });
 }
 
 const WAIT_STEP_MS = 200;
+const ASK_MS = 6_000;
 /** An answer to a question this young is of just now. */
 const JUST_NOW_MS = 10_000;
 
 type Plan =
   | { next: 'hand-out'; opened: Opened }
   | { next: 'open'; placed: Placed }
-  /** Another request is sending the payment, or asking about it. */
+  /** Another request is sending a payment. */
   | { next: 'wait' }
   | { next: 'ask'; reference: string };
 
-async function planFor(parts: CheckoutParts, orderId: string): Promise<Plan> {
-  const { prisma, gateway } = parts;
-  const order = await prisma.order.findUnique({ where: { id: orderId, mode: gateway.mode }, select: { id: true } });
-  const plan = order && (await changeOrder(parts, orderId, 'shopper', (change) => planNext(change, gateway)));
-  if (plan === null) throw new Problem('not-found');
-  return plan;
-}
-
-async function planNext(change: Change, { mode, adapter, references }: Gateway): Promise<Plan> {
+async function planNext(
+  change: Change,
+  { mode, adapter, references }: Gateway,
+  asked: ReadonlySet<string>,
+): Promise<Plan> {
   const { tx, dossier, now } = change;
-  const { id: orderId, payments, amount, currency, email, status } = dossier;
+  const { id: orderId, amount, currency, email, status } = dossier;
   if (status !== 'pending' && status !== 'failed') throw refusalOf(status, orderId);
   const ageMs = (since: Date | null): number => now.getTime() - (since ?? now).getTime();
+  const payable = dossier.payments.filter((one) => one.status === 'sending' || one.status === 'open');
   // Its initialize call has not been answered yet. One whose result is unknown has a reason.
   const isBeingSent = (one: DossierPayment): boolean =>
     one.status === 'sending' && one.reason === null && ageMs(one.createdAt) < SENDING_MS;
-  if (payments.some(isBeingSent)) return { next: 'wait' };
+  if (payable.some(isBeingSent)) return { next: 'wait' };
+  const isFresh = ({ answeredAt, unreadableSince }: DossierPayment): boolean =>
+    answeredAt !== null && unreadableSince === null && ageMs(answeredAt) < JUST_NOW_MS;
+  const unasked = payable.find((one) => !isFresh(one) && !asked.has(one.reference));
+  if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
   const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
-  const open = payments.findLast(
-    (one) => one.status === 'open' && one.checkoutUrl !== null && ageMs(one.openedAt) < lifetimeMs,
-  );
-  if (open !== undefined) {
-    const { reference, checkoutUrl, answeredAt, leasedUntil } = open;
-    const isFresh = answeredAt !== null && ageMs(answeredAt) < JUST_NOW_MS;
-    if (isFresh && checkoutUrl !== null)
-      return { next: 'hand-out', opened: { orderId, reference, amount, currency, checkoutUrl } };
-    return leasedUntil !== null && leasedUntil > now ? { next: 'wait' } : { next: 'ask', reference };
-  }
-  if (payments.filter((one) => ['sending', 'open'].includes(one.status)).length >= MAX_PAYABLE)
-    throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
+  const open = payable.findLast((one) => one.checkoutUrl !== null && ageMs(one.openedAt) < lifetimeMs);
+  // Without an answer its page is not handed out, and no second one is opened beside it.
+  if (open !== undefined && !isFresh(open))
+    throw new Problem('payment-service-unavailable', { retryAfterSec: RETRY_SEC, extra: { orderId } });
+  if (open?.checkoutUrl != null)
+    return {
+      next: 'hand-out',
+      opened: { orderId, reference: open.reference, amount, currency, checkoutUrl: open.checkoutUrl },
+    };
+  if (payable.length >= MAX_PAYABLE) throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
   await refuseWhileStopped(tx, mode, currency);
   const reference = references.create();
-  const created = await tx.payment.create({
-    data: { reference, orderId, mode, amount, currency, status: 'sending', nextCheckAt: lostAt() },
-  });
-  payments.push({ ...created, money: [], cases: [], verifications: [] });
+  const created = await tx.payment.create({ data: { reference, orderId, mode, amount, currency, status: 'sending' } });
+  dossier.payments.push({ ...created, money: [], cases: [], verifications: [] });
   record(change, 'next payment', reference);
   return { next: 'open', placed: { orderId, reference, amount, currency, email } };
-}
-
-/** Before a page is handed out again: verify may know that it is paid, or over. Without an answer, the page is not. */
-async function ask({ prisma, confirm }: CheckoutParts, reference: string): Promise<void> {
-  const taken = await lease(prisma, reference, 'checkout');
-  if (taken === null) return;
-  const confirmed = await confirm(taken, 'person', 6_000);
-  if (confirmed.outcome === 'not-asked')
-    throw new Problem('payment-service-unavailable', {
-      retryAfterSec: Math.max(confirmed.retryAfterSec ?? 0, 5),
-      extra: { orderId: taken.orderId },
-    });
 }

@@ -1,7 +1,5 @@
 import { parseArgs } from 'node:util';
-import { acceptCase, type ActParts } from '../payments/acts.ts';
-import { changeOrder } from '../payments/change-order.ts';
-import { record } from '../payments/change.ts';
+import { acceptCase, resendMessage, type ActParts } from '../payments/acts.ts';
 import { endOrder, reopenOrder } from '../payments/end.ts';
 import { ALL, resumeCheckouts, stopCheckouts } from '../payments/stops.ts';
 import { formatMajor } from '../platform/money.ts';
@@ -24,7 +22,7 @@ const OPTIONS = {
 
 type Values = { [Name in keyof typeof OPTIONS]?: (typeof OPTIONS)[Name]['type'] extends 'boolean' ? boolean : string };
 /** What commands work with. */
-export type CommandParts = ActParts & { mode: 'test' | 'live' };
+export type CommandParts = ActParts;
 type Command = { usage: string; run(parts: CommandParts, words: string[], values: Values): Promise<string> };
 
 /** Commands of operators, by their first two words. What they refuse is told as a sentence, with exit code 1. */
@@ -62,7 +60,11 @@ function needed(value: string | undefined, name: string): string {
   return value;
 }
 
-async function listCases({ prisma, mode }: CommandParts, _words: string[], { all, json }: Values): Promise<string> {
+async function listCases(
+  { prisma, terms: { mode } }: CommandParts,
+  _words: string[],
+  { all, json }: Values,
+): Promise<string> {
   const cases = await prisma.case.findMany({
     where: { mode, ...(all !== true && { closedAt: null }) },
     orderBy: { id: 'asc' },
@@ -121,28 +123,27 @@ async function reopen(parts: CommandParts, [orderId = '']: string[], { by, note 
 }
 
 async function resend(parts: CommandParts, [id = '']: string[], values: Values): Promise<string> {
-  const by = needed(values.by, '--by');
-  const message = await parts.prisma.message.findUnique({ where: { id } });
-  if (message?.orderId == null) throw new UserFacingError(`there is no message ${id}`);
-  const { orderId, heldBy } = message;
-  if (heldBy !== null && values['despite-missing-money'] !== true)
-    throw new UserFacingError(`it is held by ${heldBy}: --despite-missing-money --note TEXT sends it all the same`);
-  const note = heldBy === null ? null : needed(values.note, '--note');
-  const now = { heldBy: null, sentAt: null, tries: 0, firstTryAt: null, nextTryAt: new Date() };
-  await changeOrder(parts, orderId, by, async (change) => {
-    await change.tx.message.update({ where: { id }, data: now });
-    record(change, 'message sent again', null, { message: id, note, heldBy });
-  });
+  const despite = values['despite-missing-money'] === true ? needed(values.note, '--note') : null;
+  const resent = await resendMessage(parts, id, needed(values.by, '--by'), despite);
+  if (resent === 'unknown-message') throw new UserFacingError(`there is no message ${id}`);
+  if (resent === 'held')
+    throw new UserFacingError('its money is missing: --despite-missing-money --note TEXT sends it all the same');
   return `The message ${id} is sent again, under the same id.`;
 }
 
 async function stop(parts: CommandParts, _words: string[], { currency = ALL, by, note }: Values): Promise<string> {
-  await stopCheckouts(parts.prisma, parts.mode, currency.toUpperCase(), needed(by, '--by'), needed(note, '--note'));
+  await stopCheckouts(
+    parts.prisma,
+    parts.terms.mode,
+    currency.toUpperCase(),
+    needed(by, '--by'),
+    needed(note, '--note'),
+  );
   return `New checkouts are stopped: ${currency.toUpperCase()}.`;
 }
 
 async function resume(parts: CommandParts, _words: string[], { currency = ALL, by }: Values): Promise<string> {
-  const wasStopped = await resumeCheckouts(parts.prisma, parts.mode, currency.toUpperCase(), needed(by, '--by'));
+  const wasStopped = await resumeCheckouts(parts.prisma, parts.terms.mode, currency.toUpperCase(), needed(by, '--by'));
   return wasStopped
     ? `New checkouts are open: ${currency.toUpperCase()}.`
     : `There was no stop of ${currency.toUpperCase()}.`;

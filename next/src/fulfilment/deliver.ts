@@ -5,7 +5,7 @@ import { USER_AGENT } from '../gateway/client.ts';
 import { codeOf } from '../gateway/errors.ts';
 import { retryAfterSec } from '../gateway/retry-after.ts';
 import { startCrew, type Loop } from '../platform/loop.ts';
-import type { PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
 
 /** A message as its receiver gets it: the same id and the same bytes at every attempt. */
@@ -77,14 +77,14 @@ type Claimed = Outgoing & { tries: number; isOld: boolean };
  * Takes messages that are due. Of one order they go in the order of happening; none waits for one that is held back or
  * given up.
  */
-async function claim(prisma: PrismaClient, limit: number): Promise<Claimed[]> {
+async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<Claimed[]> {
   // SKIP LOCKED: many processes deliver, and none waits for another. The count of tries is the lease's number.
   return prisma.$queryRaw<Claimed[]>`
     UPDATE messages SET leased_until = clock_timestamp() + interval '30 seconds', tries = tries + 1,
       first_try_at = coalesce(first_try_at, clock_timestamp())
     WHERE id IN (
       SELECT id FROM messages m
-      WHERE next_try_at <= clock_timestamp() AND held_by IS NULL AND sent_at IS NULL
+      WHERE next_try_at <= clock_timestamp() AND held_by IS NULL AND sent_at IS NULL AND mode = ${mode}::mode
         AND (leased_until IS NULL OR leased_until <= clock_timestamp())
         AND NOT EXISTS (
           SELECT 1 FROM messages before
@@ -97,7 +97,6 @@ async function claim(prisma: PrismaClient, limit: number): Promise<Claimed[]> {
 /** Sends one message and writes down how that went, unless its lease has passed to another process meanwhile. */
 async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger, message: Claimed): Promise<void> {
   const { id, type, orderId, tries } = message;
-  const mine = { id, tries, sentAt: null };
   try {
     await receiver(message);
   } catch (error) {
@@ -105,8 +104,12 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
     const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
     const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
     const wantedSec = error instanceof NotTaken ? Math.min(error.waitSec ?? 0, LONGEST_WAIT_SEC) : 0;
-    const nextTryAt = isLast ? null : new Date(Date.now() + Math.max(pauseSec, wantedSec) * 1_000);
-    await prisma.message.updateMany({ where: mine, data: { lastError, nextTryAt, leasedUntil: null } });
+    const pauseOrWantedSec = Math.max(pauseSec, wantedSec);
+    // By the database's clock: a process whose own is wrong would hurry, or wait for hours.
+    await prisma.$executeRaw`
+      UPDATE messages SET last_error = ${lastError}, leased_until = NULL, next_try_at =
+        CASE WHEN ${isLast} THEN NULL ELSE clock_timestamp() + make_interval(secs => ${pauseOrWantedSec}) END
+      WHERE id = ${id} AND tries = ${tries} AND sent_at IS NULL`;
     logger[isLast ? 'error' : 'warn'](
       { ...(isLast && { alert: 'message_given_up' }), messageId: id, type, orderId, tries, lastError },
       'message not taken',
@@ -114,21 +117,19 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
     return;
   }
   await prisma.message.updateMany({
-    where: mine,
+    where: { id, tries, sentAt: null },
     data: { sentAt: new Date(), nextTryAt: null, leasedUntil: null, lastError: null },
   });
   logger.info({ messageId: id, type, orderId, tries }, 'message delivered');
 }
 
 /** Delivers what is due, for ever. */
-export function startDeliveryLoop(prisma: PrismaClient, receiver: Receiver, logger: Logger): Loop {
-  const work = (message: Claimed): Promise<void> => deliver(prisma, receiver, logger, message);
-  const claimDue = (limit: number): Promise<Claimed[]> => claim(prisma, limit);
+export function startDeliveryLoop(prisma: PrismaClient, mode: Mode, receiver: Receiver, logger: Logger): Loop {
   return startCrew({
     name: 'messages',
     atOnce: MESSAGES_AT_ONCE,
-    claim: claimDue,
-    work,
+    claim: (limit) => claim(prisma, mode, limit),
+    work: (message) => deliver(prisma, receiver, logger, message),
     pauseMs: LOOK_EVERY_MS,
     logger,
   });

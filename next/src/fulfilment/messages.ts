@@ -84,11 +84,6 @@ export function messageRow(
 ): Prisma.MessageCreateManyInput | null {
   if (type !== 'order.paid' && !wanted.types.has(type)) return null;
   const id = type === 'order.paid' ? paidId(order) : randomMessageId();
-  return {
-    id,
-    type,
-    orderId: order.id,
-    body: bodyOf(type, now, order, extra),
-    nextTryAt: wanted.hasReceiver ? now : null,
-  };
+  const body = bodyOf(type, now, order, extra);
+  return { id, mode: order.mode, type, orderId: order.id, body, nextTryAt: wanted.hasReceiver ? now : null };
 }

@@ -3,7 +3,8 @@ import { isPublicAddress } from './client.ts';
 import { isIP } from 'node:net';
 
 const MAX_LENGTH = 2_048;
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+/** This machine. */
+export const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * The address, normalised, if a shopper may be sent there; else why not, for the operator. The framework's redirect

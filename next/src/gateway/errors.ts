@@ -24,7 +24,7 @@ export class KeyRefused extends Unanswered {
   }
 }
 
-/** An error's code or name. Its message is not used: it may quote what was sent, our key included. */
+/** An error's code or name. Its message may quote what was sent, our key included. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';

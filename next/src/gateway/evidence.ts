@@ -34,16 +34,20 @@ export function bare(raw: Raw, outcome: 'not_found' | 'unreadable', doubt: strin
   return { ...NOTHING, ...raw, outcome, doubt };
 }
 
+/** The database takes no NUL, no half of a pair of surrogates, and no key of any length. */
+const STORABLE = /^[^\p{Cc}\p{Cs}]{0,200}$/u;
+
+const STATUSES = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown'];
+type Asked = { reference: string; mode: Mode };
+
 /** Judges a record: is it about this payment, and does it prove money? @param asked what verify was asked about */
-export function evidenceOf(
-  reading: Reading,
-  asked: { reference: string; mode: Mode },
-  adapter: ServiceAdapter,
-  raw: Raw,
-): Evidence {
+export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapter, raw: Raw): Evidence {
+  const texts = [reading.word, reading.currency, reading.id, reading.doubt];
+  if (!texts.every((text) => text == null || STORABLE.test(text)) || !STATUSES.includes(reading.status))
+    throw new Error('a text in it is too long or has control characters, or its status is none');
   const currency = reading.currency === null ? null : reading.currency.trim().toUpperCase();
   const exact = (value: string | number | null | undefined): bigint | null =>
-    value === null || value === undefined || currency === null ? null : fromServiceAmount(value, currency, adapter);
+    value == null || currency === null ? null : fromServiceAmount(value, currency, adapter);
   const [amount, refunded] = [exact(reading.amount), exact(reading.refunded)];
   const facts = { word: reading.word, amount, refunded, currency, serviceId: reading.id ?? null, ...raw };
   const outcome = reading.status;
@@ -53,16 +57,16 @@ export function evidenceOf(
     return judged('it is about another reference than the one that was asked for');
   if (reading.mode && reading.mode !== asked.mode) return judged(`it is of ${reading.mode} mode`);
   if (outcome === 'reversed') {
-    const left = amount !== null && refunded !== null && refunded < amount ? amount - refunded : 0n;
-    return { ...facts, outcome, shows: left, gone: amount === null ? null : amount - left, doubt: null };
+    // A figure counts only as what it can be: 0 < refunded < amount says what is left, anything else that nothing is.
+    const left = amount !== null && refunded !== null && refunded > 0n && refunded < amount ? amount - refunded : 0n;
+    return { ...facts, outcome, shows: left, gone: amount !== null && amount > 0n ? amount - left : null, doubt: null };
   }
   if (outcome !== 'paid') return { ...SILENT, ...facts, outcome };
   if (reading.reference === null) return judged('it names no reference');
   if (currency === null) return judged('it names no currency');
   if (amount === null) return judged('its amount is missing, or not an exact amount of its currency');
   if (amount <= 0n) return judged('its amount is not above zero');
-  if (reading.refunded !== null && reading.refunded !== undefined && refunded === null)
-    return judged('what was refunded is not an exact amount');
-  const gone = refunded === null || refunded < 0n ? 0n : refunded;
+  if (reading.refunded != null && (refunded === null || refunded < 0n)) return judged('what was refunded is no amount');
+  const gone = refunded ?? 0n;
   return { ...facts, outcome, shows: gone > amount ? 0n : amount - gone, gone, doubt: reading.doubt ?? null };
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Secret } from '../platform/secret.ts';
 import type { ServiceAdapter, Window } from './adapter.ts';
+import { LOOPBACK } from './checkout-url.ts';
 import { createClient, type Answer, type Request } from './client.ts';
 import { KeyRefused } from './errors.ts';
 import type { Evidence, Mode } from './evidence.ts';
@@ -46,8 +47,6 @@ type GatewayOptions = Omit<Service, 'ask'> & {
   concurrency: number;
   logger: Logger;
 };
-
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export function createGateway(options: GatewayOptions): Gateway {
   const { url, key, mode, adapter, logger, concurrency } = options;

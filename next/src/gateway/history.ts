@@ -3,8 +3,6 @@ import type { Service } from './gateway.ts';
 
 const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
 const WAIT_MS = 60_000;
-/** Far more than any account has: a list that never ends is ended here. */
-const MAX_PAGES = 1_000_000;
 
 export type Page = { rows: readonly unknown[]; path: string };
 /** How a reading of the list ended; a reason is a sentence for people. */
@@ -25,7 +23,7 @@ export async function* readHistory(
   const firstRows = new Set<string>();
   let lastRows = new Set<string>();
   let path = from ?? adapter.history.first(window);
-  for (let number = 1; number <= MAX_PAGES; number += 1) {
+  for (let number = 1; ; number += 1) {
     if (seenPaths.has(path)) return incomplete(`page ${number} of the list is a page that was read before`);
     seenPaths.add(path);
     const { status, json } = await ask('history', 'background', WAIT_MS, { ...PAGE, path });
@@ -43,10 +41,11 @@ export async function* readHistory(
     if (next === null) return { complete: true };
     path = next;
   }
-  return incomplete('the list does not end');
 }
 
-function readPage({ history }: ServiceAdapter, page: unknown, path: string, number: number) {
+type Read = { rows: readonly unknown[]; next: string | null } | { reason: string };
+
+function readPage({ history }: ServiceAdapter, page: unknown, path: string, number: number): Read {
   try {
     const rows = page === undefined ? null : history.rows(page);
     if (rows === null) return { reason: `page ${number} is not a page of the list` };

@@ -8,7 +8,6 @@ export type References = {
   parse(value: unknown): string | null;
 };
 
-/** Printable ASCII. */
 const FROM_OUTSIDE = /^[\x21-\x7e]{1,200}$/;
 const MIN_BITS = 96;
 

@@ -8,7 +8,9 @@ const printable = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without 
 const text = (max: number) => printable.min(1).max(max);
 const decimal = z.string().regex(/^-?\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"');
 const currency = z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE);
-const time = z.iso.datetime({ offset: true, message: 'must be a time with a zone, like 2026-11-20T09:00:00Z' });
+const time = z.iso
+  .datetime({ offset: true, message: 'must be a time with a zone, like 2026-11-20T09:00:00Z' })
+  .regex(/^(19|20)/, 'must be a time of this century or the last');
 const email = z.email('must be an e-mail address').max(254);
 const returnUrl = z.string().max(2_048).optional();
 const metadata = z.record(text(64), printable.max(1_000));

@@ -1,5 +1,5 @@
 import type { Tx } from '../platform/db.ts';
-import type { OrderStatus } from '../platform/prisma/client.ts';
+import type { Mode, OrderStatus } from '../platform/prisma/client.ts';
 
 /**
  * Every state of an order, what it waits for, and where it goes.
@@ -41,11 +41,11 @@ export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payme
  * Locks the order, so that nobody else decides about its money until this transaction ends. Every transaction that
  * writes a row below an order takes it first, and payments after it, by reference. Inserts of children do not wait.
  * @returns the database's time once the lock is held (as a plain column it would be the time before the wait); null:
- * there is no such order
+ * there is no such order of this mode
  */
-export async function lockOrder(tx: Tx, orderId: string): Promise<Date | null> {
+export async function lockOrder(tx: Tx, mode: Mode, orderId: string): Promise<Date | null> {
   const [row] = await tx.$queryRaw<{ now: Date }[]>`
-    WITH locked AS MATERIALIZED (SELECT 1 FROM orders WHERE id = ${orderId} FOR NO KEY UPDATE)
+    WITH locked AS MATERIALIZED (SELECT 1 FROM orders WHERE id = ${orderId} AND mode = ${mode}::mode FOR NO KEY UPDATE)
     SELECT clock_timestamp() AS now FROM locked`;
   return row?.now ?? null;
 }

@@ -1,14 +1,13 @@
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
-import type { PrismaClient, Refund } from '../platform/prisma/client.ts';
+import type { Refund } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { moneyOf, release, setMoney, tell, type Change, type DossierPayment, type Terms } from './change.ts';
-import { findingsOf } from './conclude.ts';
-import type { Confirm } from './confirm.ts';
-import { lease } from './due.ts';
+import { moneyOf, record, release, setMoney, tell, type Change, type DossierPayment } from './change.ts';
+import { findingsOf, holdOf } from './conclude.ts';
+import { askNow, type AskParts } from './due.ts';
 import { grow, standingOf } from './money.ts';
 
-export type ActParts = { prisma: PrismaClient; confirm: Confirm; terms: Terms; onMessage: () => void };
+export type ActParts = AskParts & { onMessage: () => void };
 
 export type RefundRequest = {
   amount: bigint;
@@ -65,8 +64,7 @@ export type Accepted =
   | { outcome: 'not-allowed'; why: string };
 
 /**
- * A person accepts held money as the payment of its order, be it too little or doubtful. Verify is asked first, and
- * must
+ * A person accepts held money as the payment of its order, be it too little or doubtful. Verify is asked first, and must
  * show all of it.
  * @param seen the digest of the case that the person saw
  */
@@ -77,12 +75,11 @@ export async function acceptCase(
   note: string,
   seen: Uint8Array,
 ): Promise<Accepted> {
-  const { prisma, confirm, onMessage } = parts;
-  const found = await prisma.case.findUnique({ where: { id } });
+  const found = await parts.prisma.case.findUnique({ where: { id } });
   if (found?.orderId == null) return { outcome: 'unknown-case' };
   const { orderId, reference } = found;
-  const taken = await lease(prisma, reference, 'person');
-  if (taken !== null) await confirm(taken, 'person');
+  if (!(await askNow(parts, reference, 'person')))
+    return { outcome: 'not-allowed', why: 'verify must show the money first, and it could not be asked' };
   const accepted = await changeOrder(parts, orderId, by, async (change): Promise<Accepted> => {
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     const open = payment?.cases.find((one) => one.id === id && one.closedAt === null);
@@ -92,7 +89,7 @@ export async function acceptCase(
     await accept(change, payment, id, by, note);
     return { outcome: 'accepted' };
   });
-  onMessage();
+  parts.onMessage();
   return accepted ?? { outcome: 'unknown-case' };
 }
 
@@ -126,4 +123,29 @@ async function accept(change: Change, payment: DossierPayment, id: bigint, by: s
   };
   const closed = await tx.case.update({ where: { id }, data: decided });
   payment.cases = payment.cases.map((one) => (one.id === id ? closed : one));
+}
+
+/** `held`: its money is missing, and the person did not say that it goes all the same. */
+export type Resent = 'sent' | 'held' | 'unknown-message';
+
+/**
+ * Sends a message again, under the same id. Whether `order.paid` may go is judged at this moment, sent before or not.
+ * @param despite why it goes although money is missing; null: then it does not
+ */
+export async function resendMessage(parts: ActParts, id: string, by: string, despite: string | null): Promise<Resent> {
+  const found = await parts.prisma.message.findUnique({ where: { id }, select: { orderId: true, type: true } });
+  if (found?.orderId == null) return 'unknown-message';
+  const resent = await changeOrder(parts, found.orderId, by, async (change): Promise<Resent> => {
+    const { tx, dossier, now } = change;
+    const hold = found.type === 'order.paid' ? holdOf(change) : null;
+    if (hold !== null && despite === null) return 'held';
+    const again = { heldBy: null, liftedBy: hold && by, sentAt: null, tries: 0, firstTryAt: null, nextTryAt: now };
+    await tx.message.update({ where: { id }, data: again });
+    // It is not held again below.
+    dossier.messages = [];
+    record(change, 'message sent again', null, { message: id, hold, despite });
+    return 'sent';
+  });
+  parts.onMessage();
+  return resent ?? 'unknown-message';
 }

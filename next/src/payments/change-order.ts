@@ -16,7 +16,7 @@ export function changeOrder<Result>(
   work: (change: Change) => Promise<Result>,
 ): Promise<Result | null> {
   return transact(prisma, async (tx) => {
-    const now = await lockOrder(tx, orderId);
+    const now = await lockOrder(tx, terms.mode, orderId);
     if (now === null) return null;
     // By one statement, of one snapshot: measured, twice as fast as one for each relation.
     const dossier = await tx.order.findUniqueOrThrow({

@@ -1,6 +1,6 @@
 import { messageRow, type Extra, type MessageType, type Wanted } from '../fulfilment/messages.ts';
 import type { Tx } from '../platform/db.ts';
-import type { Order, Payment, Prisma } from '../platform/prisma/client.ts';
+import type { Mode, Order, Payment, Prisma } from '../platform/prisma/client.ts';
 import { EMPTY, growthOf, type Ledger } from './money.ts';
 
 /** What is read of an order that changes. */
@@ -31,6 +31,7 @@ export type MoneyRow = DossierPayment['money'][number];
 
 /** What a change needs to know of the service and the shop. */
 export type Terms = {
+  mode: Mode;
   payableDays: number;
   /** The list may lack a payment for so long after it was paid. */
   lagMin: number;

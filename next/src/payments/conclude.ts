@@ -1,4 +1,5 @@
 import { classify, type Facts, type Finding } from '../cases/classes.ts';
+import { shortfall } from '../cases/predicate.ts';
 import type { MessageType } from '../fulfilment/messages.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
@@ -8,7 +9,6 @@ import { moneyOf, record, setOrder, setPayment, tell } from './change.ts';
 import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
 import { statusOfPayment } from './decide.ts';
 import { standingOf } from './money.ts';
-import { shortfall } from './predicate.ts';
 import { isOver } from './schedule.ts';
 import { stopOnUnitErrors } from './stops.ts';
 
@@ -105,13 +105,16 @@ export function shortfallOf(change: Change, payment: DossierPayment, money: Mone
   if (release?.reference !== payment.reference || release.currency !== money.currency)
     return { short: [], unclearUntil: null };
   const [newest] = payment.verifications;
-  const verify = newest && {
-    ...newest,
-    shows: showsIn(newest, money.currency),
-    gone: newest.amount === null || newest.shows === null ? null : newest.amount - newest.shows,
-  };
+  // A doubted answer proves nothing, unless a person accepted it.
+  const isProof = newest?.doubt === null || release.acceptedBy !== null;
+  const verify = newest && { ...newest, shows: isProof ? showsIn(newest, money.currency) : 0n, gone: goneBy(newest) };
   const list = { word: money.listWord, shows: money.listShows, heardAt: money.listHeardAt };
   return shortfall({ standing: standingOf(money), release, verify: verify ?? null, list }, now, terms.lagMin);
+}
+
+/** What an answer says went back; null: it does not say. */
+export function goneBy({ amount, shows }: { amount: bigint | null; shows: bigint | null }): bigint | null {
+  return amount === null || amount <= 0n || shows === null ? null : amount - shows;
 }
 
 function concludePayment(change: Change, payment: DossierPayment): void {
@@ -163,16 +166,22 @@ function concludeOrder(change: Change): void {
   if (type !== undefined) tell(change, type, newest && { reference: newest.reference });
 }
 
-/** `order.paid` goes out while no money of it is missing, unclear or given back whole, be a case open or not. */
-async function concludeMessage(change: Change): Promise<void> {
-  const { dossier, tx } = change;
-  const [message] = dossier.messages;
-  const payment = dossier.payments.find(({ reference }) => reference === dossier.release?.reference);
-  if (message?.sentAt !== null || payment === undefined) return;
-  if (message.heldBy !== null && message.heldBy !== MISSING_MONEY) return;
-  const money = moneyOf(payment, dossier.currency);
+/** Why `order.paid` must not go out now: its money is missing, unclear or given back whole. null: it may, case or not. */
+export function holdOf(change: Change): string | null {
+  const { payments, release, currency } = change.dossier;
+  const payment = payments.find(({ reference }) => reference === release?.reference);
+  if (payment === undefined) return null;
+  const money = moneyOf(payment, currency);
   const { short, unclearUntil } = shortfallOf(change, payment, money);
   const isSound = short.length === 0 && unclearUntil === null && standingOf(money).reversed === 0n;
-  const heldBy = isSound && money.lost === 0n && money.refunded < money.earned ? null : MISSING_MONEY;
-  if (heldBy !== message.heldBy) await tx.message.update({ where: { id: message.id }, data: { heldBy } });
+  return isSound && money.lost === 0n && money.refunded < money.earned ? null : MISSING_MONEY;
+}
+
+/** The program lifts only its own hold, and holds nothing that a person sends all the same. */
+async function concludeMessage(change: Change): Promise<void> {
+  const [message] = change.dossier.messages;
+  if (message?.sentAt !== null || message.liftedBy !== null) return;
+  if (message.heldBy !== null && message.heldBy !== MISSING_MONEY) return;
+  const heldBy = holdOf(change);
+  if (heldBy !== message.heldBy) await change.tx.message.update({ where: { id: message.id }, data: { heldBy } });
 }

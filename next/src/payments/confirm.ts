@@ -17,7 +17,7 @@ import {
   type DossierPayment,
   type Terms,
 } from './change.ts';
-import { orderFacts, shortfallOf } from './conclude.ts';
+import { goneBy, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
 import { grow, observeVerify } from './money.ts';
 import { afterHint, nextCheck } from './schedule.ts';
@@ -77,8 +77,9 @@ async function confirmPayment(change: Change, lease: Lease, evidence: Evidence):
     SELECT hinted_at AS "hintedAt" FROM payments WHERE reference = ${lease.reference} FOR NO KEY UPDATE`;
   // A process that stood still for longer than its lease brings an old answer. The newer one stays.
   if (payment.answeredAt !== null && payment.answeredAt > lease.askedAt) return;
+  const [before] = payment.verifications;
   const isNews = await storeAnswer(change, payment, lease, evidence);
-  if (isNews) observe(change, payment, evidence);
+  if (isNews) observe(change, payment, evidence, before);
   await releaseIfProven(change, payment, evidence);
   schedule(change, payment, lease, hint?.hintedAt ?? null, isNews);
 }
@@ -121,16 +122,22 @@ async function storeAnswer(
   return true;
 }
 
+type Stored = DossierPayment['verifications'][number];
+
 /** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
-function observe(change: Change, payment: DossierPayment, { shows, gone, currency: named }: Evidence): void {
+function observe(change: Change, payment: DossierPayment, evidence: Evidence, before: Stored | undefined): void {
+  const { shows, gone, currency: named, serviceId } = evidence;
   if (shows === null) return;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
+  // What went of this charge since the last answer about it is news; of another charge, what went beyond all that did.
+  const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
   for (const currency of currencies) {
-    const before = moneyOf(payment, currency);
+    const money = moneyOf(payment, currency);
     const isNamed = currency === named;
-    const after = observeVerify(before, isNamed ? shows : 0n, isNamed || named === null ? gone : 0n);
-    setMoney(change, payment, before, after, 'shown by verify');
+    const known = isSame ? (goneBy(before) ?? 0n) : money.went;
+    const news = named !== null && !isNamed ? 0n : gone && (gone > known ? gone - known : 0n);
+    setMoney(change, payment, money, observeVerify(money, isNamed ? shows : 0n, news), 'shown by verify');
   }
 }
 
@@ -147,15 +154,19 @@ async function releaseIfProven(change: Change, payment: DossierPayment, evidence
   await release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
 }
 
+const UNREADABLE_MS = 3_600_000;
+
 /** When it is asked about next, and whether hints go on being followed at once. */
 function schedule(change: Change, payment: DossierPayment, lease: Lease, hintedAt: Date | null, isNews: boolean): void {
   const { dossier, now, terms } = change;
   const isHint = lease.cause === 'hint' || lease.cause === 'return';
   const quietChecks = isNews ? 0 : payment.quietChecks + (isHint ? 1 : 0);
   const isReleased = dossier.release?.reference === payment.reference;
-  const regular = isReleased
+  const planned = isReleased
     ? shortfallOf(change, payment, moneyOf(payment, dossier.currency)).unclearUntil
     : nextCheck(payment.createdAt, now, terms.payableDays);
+  // What could not be read leaves the question open, also after the last check, and of a paid order.
+  const regular = planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
   // A hint that came after our question is followed, too. Stored times are rounded to a millisecond.
   const isHintNewer = hintedAt !== null && hintedAt.getTime() > lease.askedAt.getTime() + 1;
   const hinted = isHintNewer ? afterHint(lease.askedAt, quietChecks, now) : null;

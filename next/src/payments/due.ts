@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { startCrew, type Loop } from '../platform/loop.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
+import type { Terms } from './change.ts';
 import type { Confirm, Lease } from './confirm.ts';
 import { HINT_PAUSES_SEC } from './schedule.ts';
 
@@ -11,20 +12,43 @@ const CHECKS_AT_ONCE = 16;
 /** What another process made due is found this late at most, milliseconds. */
 const LOOK_EVERY_MS = 500;
 
-/**
- * Takes the right to ask about a payment. @returns null while another process has it, or it is not ours
- */
-export async function lease(prisma: PrismaClient, reference: string, cause: Lease['cause']): Promise<Lease | null> {
+export type AskParts = { prisma: PrismaClient; terms: Terms; confirm: Confirm };
+
+/** Takes the right to ask about a payment. @returns null while another process has it, or it is not ours */
+export async function lease(
+  { prisma, terms }: AskParts,
+  reference: string,
+  cause: Lease['cause'],
+): Promise<Lease | null> {
   // The database's clock alone decides: processes disagree about the time.
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
-    WHERE reference = ${reference} AND order_id IS NOT NULL
+    WHERE reference = ${reference} AND mode = ${terms.mode}::mode AND order_id IS NOT NULL
       AND (leased_until IS NULL OR leased_until <= clock_timestamp())
     RETURNING reference, order_id AS "orderId", clock_timestamp() AS "askedAt"`;
   return row === undefined ? null : { ...row, cause };
 }
 
-/** The same for payments that are due. A process that died leaves a lease, and it ends by itself. */
+const WAIT_STEP_MS = 250;
+const WAIT_STEPS = 20;
+
+/**
+ * Asks about a payment before a person's act or a deadline; waits a little for a question that is under way.
+ * @returns whether a readable answer was written
+ */
+export async function askNow(parts: AskParts, reference: string, cause: Lease['cause']): Promise<boolean> {
+  for (let step = 0; step < WAIT_STEPS; step += 1) {
+    const taken = await lease(parts, reference, cause);
+    if (taken !== null) {
+      const confirmed = await parts.confirm(taken, cause === 'deadline' ? 'background' : 'person');
+      return confirmed.outcome === 'written' && confirmed.answer !== 'unreadable';
+    }
+    await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
+  }
+  return false;
+}
+
+/** The same as a lease, for payments that are due. A process that died leaves a lease, and it ends by itself. */
 async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
   // SKIP LOCKED: many processes take what is due, and none waits for another.
   const rows = await prisma.$queryRaw<(Omit<Lease, 'cause'> & { isHinted: boolean })[]>`
@@ -54,8 +78,13 @@ export async function hint(prisma: PrismaClient, mode: Mode, references: readonl
 }
 
 /** Asks about what is due, for ever. */
-export function startDueLoop(prisma: PrismaClient, mode: Mode, confirm: Confirm, logger: Logger): Loop {
-  const claim = (limit: number): Promise<Lease[]> => leaseDue(prisma, mode, limit);
-  const work = (due: Lease): Promise<unknown> => confirm(due, 'background');
-  return startCrew({ name: 'due payments', atOnce: CHECKS_AT_ONCE, claim, work, pauseMs: LOOK_EVERY_MS, logger });
+export function startDueLoop({ prisma, terms, confirm }: AskParts, logger: Logger): Loop {
+  return startCrew({
+    name: 'due payments',
+    atOnce: CHECKS_AT_ONCE,
+    claim: (limit) => leaseDue(prisma, terms.mode, limit),
+    work: (due) => confirm(due, 'background'),
+    pauseMs: LOOK_EVERY_MS,
+    logger,
+  });
 }

@@ -57,14 +57,13 @@ export function standingOf(m: Ledger): Standing {
 /**
  * Verify shows `shows`. A fall in verify alone waits for the list, which may still show the money: until it is heard,
  * it is taken to show what verify showed before, less what verify itself says went back.
- * @param gone what went back by this answer; null: all that came
+ * @param gone what went back since the last answer, by this one; null: all that came
  */
 export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Ledger {
   const before = m.verifyShows ?? 0n;
   if (shows >= before) return settle(follow({ ...m, verifyShows: shows }));
   const known = max(before, m.listShows ?? 0n);
-  const news = gone === null ? known : max(0n, gone - m.went);
-  return settle(follow({ ...m, verifyShows: shows, listShows: max(0n, known - news) }));
+  return settle(follow({ ...m, verifyShows: shows, listShows: gone === null ? 0n : max(0n, known - gone) }));
 }
 
 /**

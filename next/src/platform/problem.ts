@@ -77,13 +77,16 @@ const BODY_PROBLEMS: Record<string, ProblemType> = {
 /** Any error as the refusal that a client may see. */
 export function asProblem(error: unknown, isDatabaseAway: (error: unknown) => boolean): Problem {
   if (error instanceof Problem) return error;
-  if (isDatabaseAway(error)) return new Problem('database-unavailable', { retryAfterSec: 5 });
   const { type, status } = Object(error) as { type?: unknown; status?: unknown };
   const known = typeof type === 'string' ? BODY_PROBLEMS[type] : undefined;
   if (known !== undefined) return new Problem(known);
   // Express and body-parser mark a client's errors with a 4xx status. Their messages quote the input: not sent.
   const isClients = typeof status === 'number' && status >= 400 && status < 500;
-  return new Problem(isClients ? 'malformed-request' : 'internal-error');
+  if (isClients) return new Problem('malformed-request');
+  // Last: a client's error may speak of something that was terminated, too.
+  return isDatabaseAway(error)
+    ? new Problem('database-unavailable', { retryAfterSec: 5 })
+    : new Problem('internal-error');
 }
 
 /** The last handler: every error becomes `application/problem+json`. What was not foreseen is logged, never shown. */

@@ -3,46 +3,30 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { cancelInput, listedLanding, listInput, refundInput, resumeInput, stopInput } from '../orders/input.ts';
 import { shopViewOf, VIEWED } from '../orders/view.ts';
 import { refundOrder, type ActParts } from '../payments/acts.ts';
-import { endOrder, type EndParts } from '../payments/end.ts';
+import { endOrder } from '../payments/end.ts';
 import { ALL, resumeCheckouts, stopCheckouts } from '../payments/stops.ts';
 import { ORDER_ID } from '../platform/ids.ts';
-import { createLimit, networkOf } from '../platform/limits.ts';
 import { formatMajor, parseMajor } from '../platform/money.ts';
 import { invalidField, parseInput, Problem } from '../platform/problem.ts';
-import { isSecret, type Secret } from '../platform/secret.ts';
+import type { Secret } from '../platform/secret.ts';
+import { requireToken } from './token.ts';
 import { placeShopOrder } from './place.ts';
 
-export type ShopApiParts = ActParts & EndParts & { gateway: Gateway; token: Secret | null; landings: readonly URL[] };
+export type ShopApiParts = ActParts & { gateway: Gateway; token: Secret | null; landings: readonly URL[] };
 
 const PAGE_ROWS = 50;
-const WRONG_TOKENS_PER_MIN = 10;
 /** Who acts, in the journal. */
 const BY = 'shop';
 
 /** The calls of the shop's own system, by bearer SHOP_API_TOKEN. Without a token they are not there. */
 export function shopApiRoutes(parts: ShopApiParts): Router {
   const router = Router();
-  const guard = createGuard(parts.token);
+  const guard = requireToken(parts.token === null ? [] : [parts.token], 'SHOP_API_TOKEN');
   const json = express.json({ limit: '256kb', inflate: false });
   orderRoutes(router, parts, guard, json);
   refundRoute(router, parts, guard, json);
   stopRoutes(router, parts, guard, json);
   return router;
-}
-
-function createGuard(token: Secret | null): RequestHandler {
-  const wrongTokens = createLimit({ pool: null, name: 'token', points: WRONG_TOKENS_PER_MIN, perSec: 60 });
-  return async (req, _res, next) => {
-    if (token === null) throw new Problem('not-found');
-    const network = networkOf(req.ip);
-    if (!(await wrongTokens.has(network))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
-    const given = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1] ?? '';
-    if (!isSecret(given, token)) {
-      await wrongTokens.take(network);
-      throw new Problem('unauthorized', { detail: 'Send `Authorization: Bearer` with SHOP_API_TOKEN.' });
-    }
-    next();
-  };
 }
 
 type Handlers = [router: Router, parts: ShopApiParts, guard: RequestHandler, json: RequestHandler];

@@ -33,7 +33,9 @@ export async function receiveWebhook(parts: ReceiveParts, { headers, body, addre
   if (document === undefined) return 'malformed-request';
   const named = referencesIn(parts, document).map((one) => references.parse(one));
   const paymentReferences = [...new Set(named.filter((one) => one !== null))].slice(0, MAX_REFERENCES);
-  const kept = new Uint8Array(Buffer.from(gateway.redact(text)));
+  // An unsigned one about nothing can come from anybody, and must not fill the disk.
+  const ours = await hint(prisma, mode, paymentReferences);
+  const kept = new Uint8Array(Buffer.from(gateway.redact(signed || ours > 0 ? text : text.slice(0, SAMPLE_BYTES))));
   const digest = digestOf(text);
   await prisma.webhook.upsert({
     where: { mode_digest: { mode, digest } },
@@ -41,7 +43,7 @@ export async function receiveWebhook(parts: ReceiveParts, { headers, body, addre
     update: { times: { increment: 1 }, lastAt: new Date() },
     select: { id: true },
   });
-  if ((await hint(prisma, mode, paymentReferences)) > 0) onDue();
+  if (ours > 0) onDue();
   return 'stored';
 }
 

@@ -81,7 +81,7 @@ CREATE TABLE "payments" (
     "checkout_url" TEXT,
     "opened_at" TIMESTAMPTZ(3),
     "answered_at" TIMESTAMPTZ(3),
-    "next_check_at" TIMESTAMPTZ(3),
+    "next_check_at" TIMESTAMPTZ(3) DEFAULT (clock_timestamp() + '00:00:15'::interval),
     "leased_until" TIMESTAMPTZ(3),
     "hinted_at" TIMESTAMPTZ(3),
     "quiet_checks" INTEGER NOT NULL DEFAULT 0,
@@ -206,6 +206,7 @@ CREATE TABLE "cases" (
 CREATE TABLE "messages" (
     "id" TEXT NOT NULL,
     "seq" BIGSERIAL NOT NULL,
+    "mode" "mode" NOT NULL,
     "type" TEXT NOT NULL,
     "order_id" TEXT,
     "body" TEXT NOT NULL,
@@ -216,6 +217,7 @@ CREATE TABLE "messages" (
     "tries" INTEGER NOT NULL DEFAULT 0,
     "sent_at" TIMESTAMPTZ(3),
     "held_by" TEXT,
+    "lifted_by" TEXT,
     "last_error" TEXT,
 
     CONSTRAINT "messages_pkey" PRIMARY KEY ("id")

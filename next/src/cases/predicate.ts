@@ -1,9 +1,9 @@
-import type { Source } from '../cases/classes.ts';
-import type { Standing } from './money.ts';
+import type { Source } from './classes.ts';
 
 /** What the predicate looks at, of a payment that released its order, in the currency of the release. */
 type Released = {
-  standing: Pick<Standing, 'need' | 'toGo'>;
+  /** What it must still show, and what is to go at the service. */
+  standing: { need: bigint; toGo: bigint };
   release: { at: Date; serviceId: string | null };
   /** Verify's newest readable answer. */
   verify: {
