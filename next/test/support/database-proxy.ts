@@ -20,27 +20,19 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const lost = new WeakSet<Socket>();
   let state: 'up' | 'gone' | 'silent' = 'up';
   const server = createServer((near) => {
-    if (state === 'gone') {
-      near.destroy();
-      return;
-    }
-    if (state === 'silent') lost.add(near);
     const far = connect(Number(target.port || 5432), target.hostname);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
+    const pass = (from: Socket, to: Socket) => {
       sockets.add(from);
+      from.on('error', () => undefined);
       from.on('data', (bytes) => {
         if (!lost.has(near)) to.write(bytes);
       });
-      from
-        .on('error', () => undefined)
-        .on('close', () => {
-          sockets.delete(from);
-          to.destroy();
-        });
-    }
+      from.on('close', () => to.destroy());
+    };
+    pass(near, far);
+    pass(far, near);
+    if (state === 'silent') lost.add(near);
+    if (state === 'gone') near.destroy();
   });
   const cut = () => {
     for (const socket of sockets) socket.destroy();

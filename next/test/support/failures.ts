@@ -1,12 +1,29 @@
-import { expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
 import type { Call } from '../../local/sandbox/calls.ts';
 import type { TestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
-import { WEBHOOK_SECRET, type Reply, type Shop } from './shop.ts';
+import { startProcess, type Running } from './process.ts';
+import { statusOf } from './outside.ts';
+import { startReceiver, type Receiver } from './receiver.ts';
+import { startShop, TEST_KEY, WEBHOOK_SECRET, type Checkout, type Reply, type Shop, type ShopOptions } from './shop.ts';
 
-type About = { orderId: string; reference: string };
+/** One shop for the tests of a file, and what receives its messages. The faults of a test end with it. */
+export function useShop(options: ShopOptions | (() => Promise<ShopOptions>) = {}): { shop: Shop; receiver: Receiver } {
+  const used = { shop: {} as Shop, receiver: {} as Receiver };
+  beforeAll(async () => {
+    Object.assign(used.receiver, await startReceiver());
+    const { env, ...more } = typeof options === 'function' ? await options() : options;
+    Object.assign(used.shop, await startShop({ ...more, env: { ...used.receiver.env, ...env } }));
+  });
+  afterEach(() => healService(used.shop));
+  afterAll(async () => {
+    await used.shop.stop();
+    await used.receiver.close();
+  });
+  return used;
+}
 
 /** What the service was asked, oldest first. */
 export const callsOf = (shop: Shop, endpoint: 'initialize' | 'verify', reference?: string): Promise<Call[]> =>
@@ -16,21 +33,18 @@ export const callsOf = (shop: Shop, endpoint: 'initialize' | 'verify', reference
 export const befall = (shop: Shop, endpoint: string, kind: string, more: object = {}): Promise<{ id: number }> =>
   shop.sandboxPost('/faults', { endpoint, kind, ...more });
 
-export const healService = (shop: Shop): Promise<Response> =>
-  fetch(`${String(shop.sandbox?.url)}/sandbox/faults`, { method: 'DELETE' });
-
-/** Pays at the service, which tells nobody. */
-export const payQuietly = (shop: Shop, reference: string): Promise<unknown> =>
-  shop.sandboxPost(`/transactions/${reference}/pay`, { notify: false });
+export const healService = async (shop: Shop): Promise<void> => {
+  await fetch(`${String(shop.sandbox?.url)}/sandbox/faults`, { method: 'DELETE' });
+};
 
 /** A checkout whatever comes of it; null: the connection broke. */
 export const tryCheckout = (
   shop: Shop,
   email: string,
   headers: Record<string, string> = {},
-): Promise<Reply<Partial<About> & { type?: string }> | null> => {
+): Promise<Reply<Partial<Checkout>> | null> => {
   const json = { email, items: [{ sku: 'ankara-tote', quantity: 1 }] };
-  return shop.request<Partial<About>>('POST', '/checkout', { json, headers }).catch(() => null);
+  return shop.request<Partial<Checkout>>('POST', '/checkout', { json, headers }).catch(() => null);
 };
 
 /** A webhook that names a payment, with a true signature. @param url of the process that gets it */
@@ -66,8 +80,13 @@ export function waitsForLock(database: TestDatabase, statement: RegExp): Promise
   });
 }
 
-export async function statusOf(shop: Shop, orderId: string): Promise<string> {
-  return (await shop.request<{ status: string }>('GET', `/orders/${orderId}`)).body.status;
+/** A worker beside the shop, in a process of its own. @param port of its readiness */
+export async function startWorker(shop: Shop, port: number, env: Record<string, string>): Promise<Running> {
+  const service = { GATEWAY_URL: String(shop.sandbox?.url), GATEWAY_SECRET_KEY: TEST_KEY };
+  const own = { DATABASE_URL: shop.database.url, WORKER_PORT: String(port), HOST: '127.0.0.1' };
+  const worker = startProcess('src/worker.ts', { ...service, ...own, ...env });
+  await eventually(() => worker.lines().some(({ msg }) => msg === 'worker ready'));
+  return worker;
 }
 
 /** In the end the order is paid: once, by one message, and each of its references went to the service once at most. */

@@ -31,6 +31,12 @@ export const payInSilence = (shop: Shop, reference: string, more = {}): Promise<
 export const comeBack = (shop: Shop, reference: string): Promise<Reply> =>
   shop.request('GET', `/checkout/return/${reference}`);
 
+/** The shopper has paid and is back, so verify was asked. @param more as the sandbox takes it */
+export async function settle(shop: Shop, reference: string, more = {}): Promise<void> {
+  await payInSilence(shop, reference, more);
+  await comeBack(shop, reference);
+}
+
 export const statusOf = async (shop: Shop, orderId: string): Promise<string> =>
   (await shop.request<{ status: string }>('GET', `/orders/${orderId}`)).body.status;
 
