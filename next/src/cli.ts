@@ -4,7 +4,10 @@ import { loadConfig } from './config.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 import { isMain } from './process.ts';
 
-/** Runs one command. @param words as they were typed @returns the exit code: 0, 1 refused, 64 not understood, 78 configuration */
+/**
+ * Runs one command. @param words as they were typed @returns the exit code: 0, 1 refused, 64 not understood, 78
+ * configuration
+ */
 export async function runCommand(words: string[]): Promise<number> {
   try {
     const command = findCommand(words);

@@ -63,8 +63,9 @@ export async function openProgram(config: Config = loadConfig()): Promise<Progra
   const onDue = (): void => loops.due?.wake();
   const onMessage = (): void => loops.messages?.wake();
   const confirm = createConfirm({ prisma, gateway, terms, logger, onMessage });
+  const parts = { config, logger, database, gateway, catalogue, terms, confirm, onDue, onMessage };
   return {
-    ...{ config, logger, database, gateway, catalogue, terms, confirm, onDue, onMessage },
+    ...parts,
     startWork: () => {
       loops.due = startDueLoop({ prisma, terms, confirm }, logger);
       if (receiver !== null) loops.messages = startDeliveryLoop(prisma, config.mode, receiver, logger);

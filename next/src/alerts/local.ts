@@ -4,7 +4,9 @@ import type { Request } from 'express';
 const PASSED_ON =
   /^(forwarded|via|cdn-loop|x-(forwarded|real|original|client|cluster|proxy|envoy|amzn|azure).*|.*-(client|connecting)-ip)$/;
 
-/** Whether the client is on this machine. The address alone does not prove it: a proxy here calls for the whole world. */
+/**
+ * Whether the client is on this machine. The address alone does not prove it: a proxy here calls for the whole world.
+ */
 export function isLocal(req: Request): boolean {
   const isNear = ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(req.socket.remoteAddress ?? '');
   const isOwnName = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(req.get('host') ?? '');

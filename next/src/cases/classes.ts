@@ -67,7 +67,7 @@ export function classify(facts: Facts): Finding[] {
       digest: digestOf([rule, seen]),
     });
   };
-  if (isReleased && (reversed > 0n || short.length > 0)) {
+  if (reversed > 0n || short.length > 0) {
     const seen = [reversed, ...short.map(({ name, word, shows }) => [name, word, shows])];
     find('missing', classOfMissing(reversed, short), { missing: missingOf(reversed, need, short) }, seen);
   }
@@ -98,8 +98,8 @@ function whyHeld({ order, currency, isDecided, isReleased, verify, standing }: F
   const shows = verify?.shows ?? 0n;
   if (order === null) return 'unknown_reference';
   if (currency !== order.currency) return 'currency_mismatch';
-  if (isReleased) return 'charged_again';
   if (isDecided) return 'paid_after_decision';
+  if (isReleased) return 'charged_again';
   if (order.isReleased) return 'duplicate_payment';
   if (order.isEnded) return 'paid_after_end';
   if (shows === 0n) return 'contradicted';

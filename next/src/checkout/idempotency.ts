@@ -8,7 +8,7 @@ const FORM = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * @param header as it was sent; undefined: the request has none
- * @param owner the e-mail address or the order that the key belongs to: a guessed key of a stranger's is another key
+ * @param owner the e-mail address that the key belongs to: a guessed key of a stranger's is another key
  * @param request all that must be the same when the key comes again
  * @throws {Problem} 400 for a key that cannot be one
  */

@@ -41,7 +41,7 @@ export async function openPayment(
   const result = await gateway.initialize(request);
   const status = await changeOrder(parts, orderId, 'service', (change) => {
     writeResult(change, reference, result);
-    return Promise.resolve(change.dossier.status);
+    return change.dossier.status;
   });
   logger.info(
     { orderId, reference, outcome: result.outcome, reason: 'reason' in result ? result.reason : undefined },
@@ -55,7 +55,8 @@ export async function openPayment(
       extra: { orderId },
     });
   await limits.countOpened(email);
-  if (status !== null && status !== 'pending' && status !== 'failed') throw refusalOf(status, orderId);
+  const refusal = status && refusalOf(status, orderId);
+  if (refusal !== null) throw refusal;
   return { orderId, reference, amount, currency, checkoutUrl: result.checkoutUrl };
 }
 
@@ -64,32 +65,27 @@ function writeResult(change: Change, reference: string, result: InitializeResult
   const payment = dossier.payments.find((one) => one.reference === reference);
   if (payment === undefined) throw new Error(`${reference} is no payment of its order`);
   record(change, `initialize ${result.outcome}`, reference, 'reason' in result ? { reason: result.reason } : {});
-  if (result.outcome === 'opened') setPayment(change, payment, { checkoutUrl: result.checkoutUrl, openedAt: now });
   // A webhook, or the schedule, may have been faster: what verify said stays.
-  if (payment.status !== 'sending') return;
-  switch (result.outcome) {
-    case 'opened':
-      setPayment(change, payment, { status: 'open', nextCheckAt: new Date(now.getTime() + FIRST_CHECK_MS) });
-      break;
-    case 'refused':
-    case 'not-sent':
-      setPayment(change, payment, { status: 'refused', reason: result.reason, nextCheckAt: null });
-      break;
-    case 'unknown':
-      setPayment(change, payment, { reason: result.reason, nextCheckAt: now });
+  const isSending = payment.status === 'sending';
+  if (result.outcome === 'opened') {
+    const next = { status: 'open' as const, nextCheckAt: new Date(now.getTime() + FIRST_CHECK_MS) };
+    setPayment(change, payment, { checkoutUrl: result.checkoutUrl, openedAt: now, ...(isSending && next) });
+  } else if (isSending && result.outcome === 'unknown') {
+    setPayment(change, payment, { reason: result.reason, nextCheckAt: now });
+  } else if (isSending) {
+    setPayment(change, payment, { status: 'refused', reason: result.reason, nextCheckAt: null });
   }
 }
 
+/** Orders that may be paid are not among them. */
 const REFUSALS = {
-  pending: 'request-in-flight',
-  failed: 'request-in-flight',
   paid: 'already-paid',
   review: 'under-review',
   cancelled: 'order-cancelled',
   expired: 'order-expired',
 } as const;
 
-/** Why an order in this state takes no further payment. */
-export function refusalOf(status: Dossier['status'], orderId: string): Problem {
-  return new Problem(REFUSALS[status], { extra: { orderId } });
+/** Why an order in this state takes no further payment; null: it does. */
+export function refusalOf(status: Dossier['status'], orderId: string): Problem | null {
+  return status === 'pending' || status === 'failed' ? null : new Problem(REFUSALS[status], { extra: { orderId } });
 }

@@ -13,7 +13,7 @@ export type CheckoutRoutesParts = CheckoutParts & {
   /** Our own origin, as browsers reach it. */
   ownOrigin: () => string;
   storefrontOrigins: readonly string[];
-  /** Where shoppers may land, the default first; empty: on our own page of the order. */
+  /** Where shoppers may land, the default first; empty: at our own answer about the order. */
   landings: readonly URL[];
   /** A payment may be due now. */
   onDue: () => void;
@@ -68,6 +68,7 @@ async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opene
   const header = req.get('idempotency-key') ?? given.intent;
   if (typeof input === 'object' && input !== null && 'orderId' in input) {
     const { orderId } = parseInput(againInput, input);
+    // An order is its own key: of a key beside it the form alone is checked.
     readKey(header, orderId, { orderId });
     return continueCheckout(parts, orderId);
   }
@@ -82,7 +83,7 @@ function readForm(text: string): { input: unknown; intent: string | undefined } 
   const form = new URLSearchParams(text);
   const one = (name: string): Record<string, string> => (form.get(name) ? { [name]: form.get(name) ?? '' } : {});
   const intent = form.get('intent') ?? undefined;
-  if (form.get('orderId')) return { input: { ...one('orderId'), ...one('returnUrl') }, intent };
+  if (form.get('orderId')) return { input: one('orderId'), intent };
   const quantities = form.getAll('quantity');
   const items = form.getAll('sku').map((sku, index) => ({ sku, quantity: Number(quantities[index] ?? '1') }));
   return {

@@ -5,9 +5,10 @@ import { changeOrder } from '../payments/change-order.ts';
 import { record, type Change, type DossierPayment } from '../payments/change.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import { lease } from '../payments/due.ts';
-import { ALL, findStop } from '../payments/stops.ts';
+import { ALL, findStop } from '../cases/stops.ts';
 import { constraintOf, type Tx } from '../platform/db.ts';
 import { isSameDigest, newOrderId } from '../platform/ids.ts';
+import type { Mode } from '../platform/prisma/client.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Key } from './idempotency.ts';
 import {
@@ -64,7 +65,7 @@ async function findByKey({ prisma, gateway: { mode } }: CheckoutParts, key: Key 
   return found.orderId;
 }
 
-async function refuseWhileStopped(db: Tx, mode: 'test' | 'live', currency: string): Promise<void> {
+async function refuseWhileStopped(db: Tx, mode: Mode, currency: string): Promise<void> {
   const stop = await findStop(db, mode, currency);
   if (stop?.what === ALL) throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_SEC });
   if (stop !== null) throw new Problem('currency-stopped', { detail: `New payments in ${currency} are stopped.` });
@@ -76,28 +77,45 @@ async function placeOrder(
   order: Placed & { lines: Line[]; returnUrl: string | null },
   key: Key | null,
 ): Promise<void> {
-  const { orderId: id, reference, amount, currency, email, lines, returnUrl } = order;
-  await prisma.order.create({
-    data: {
-      ...{ id, mode, email, amount, currency, returnUrl },
-      lines: { create: lines.map((line, position) => ({ ...line, position })) },
-      payments: { create: { reference, status: 'sending' } },
-      journal: { create: [{ what: 'order placed', by: 'shopper', reference, data: {} }] },
-      ...(key !== null && { keys: { create: { mode, ...key } } }),
-    },
-    select: { id: true },
-  });
+  const { orderId, reference, amount, currency, email, returnUrl } = order;
+  const lines = JSON.stringify(
+    order.lines.map((line, position) => ({ ...line, position, unitAmount: line.unitAmount.toString() })),
+  );
+  // Plain inserts in one statement: measured, half of the time of Prisma's seven.
+  await prisma.$executeRaw`
+    WITH
+      o AS (
+        INSERT INTO orders (id, mode, email, amount, currency, return_url)
+        VALUES (${orderId}, ${mode}::mode, ${email}, ${amount}, ${currency}, ${returnUrl})),
+      l AS (
+        INSERT INTO order_lines (order_id, position, sku, description, unit_amount, quantity)
+        SELECT ${orderId}, position, sku, description, "unitAmount", quantity
+        FROM jsonb_to_recordset(${lines}::jsonb)
+          AS line (position int, sku text, description text, "unitAmount" bigint, quantity int)),
+      p AS (
+        INSERT INTO payments (reference, mode, order_id, amount, currency, status)
+        VALUES (${reference}, ${mode}::mode, ${orderId}, ${amount}, ${currency}, 'sending')),
+      k AS (
+        INSERT INTO idempotency_keys (mode, key, digest, order_id)
+        SELECT ${mode}::mode, ${key?.key ?? null}::bytea, ${key?.digest ?? null}::bytea, ${orderId} WHERE ${key !== null})
+    INSERT INTO journal (order_id, reference, what, "by") VALUES (${orderId}, ${reference}, 'order placed', 'shopper')`;
 }
 
 /**
- * Goes on with an order that exists. Each payment that may still be paid is asked about first: one that is paid, or over,
- * may be known to verify alone. Then the page that is open is handed out again, or the next payment is made.
+ * Goes on with an order that exists. Each payment that may still be paid is asked about first: verify may know that
+ * one is
+ * paid, or over. Then the page that is open is handed out again, or the next payment is made; that one also where
+ * verify
+ * gave no answer about payments whose pages are dead.
  * @throws {Problem} whatever keeps the shopper from paying
  */
 export async function continueCheckout(parts: CheckoutParts, orderId: string): Promise<Opened> {
   const asked = new Set<string>();
-  for (let waitedMs = 0; waitedMs <= SENDING_MS; waitedMs += WAIT_STEP_MS) {
-    const plan = await changeOrder(parts, orderId, 'shopper', (change) => planNext(change, parts.gateway, asked));
+  const deadline = performance.now() + SENDING_MS;
+  while (performance.now() < deadline) {
+    const plan = await changeOrder(parts, orderId, 'shopper', (change) =>
+      planOrPlaceNext(change, parts.gateway, asked),
+    );
     if (plan === null) throw new Problem('not-found');
     if (plan.next === 'hand-out') return plan.opened;
     if (plan.next === 'open') return openPayment(parts, plan.placed);
@@ -122,14 +140,15 @@ type Plan =
   | { next: 'wait' }
   | { next: 'ask'; reference: string };
 
-async function planNext(
+async function planOrPlaceNext(
   change: Change,
   { mode, adapter, references }: Gateway,
   asked: ReadonlySet<string>,
 ): Promise<Plan> {
   const { tx, dossier, now } = change;
   const { id: orderId, amount, currency, email, status } = dossier;
-  if (status !== 'pending' && status !== 'failed') throw refusalOf(status, orderId);
+  const refusal = refusalOf(status, orderId);
+  if (refusal !== null) throw refusal;
   const ageMs = (since: Date | null): number => now.getTime() - (since ?? now).getTime();
   const payable = dossier.payments.filter((one) => one.status === 'sending' || one.status === 'open');
   // Its initialize call has not been answered yet. One whose result is unknown has a reason.
@@ -141,14 +160,14 @@ async function planNext(
   const unasked = payable.find((one) => !isFresh(one) && !asked.has(one.reference));
   if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
   const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
-  const open = payable.findLast((one) => one.checkoutUrl !== null && ageMs(one.openedAt) < lifetimeMs);
+  const page = payable.findLast((one) => one.checkoutUrl !== null && ageMs(one.openedAt) < lifetimeMs);
   // Without an answer its page is not handed out, and no second one is opened beside it.
-  if (open !== undefined && !isFresh(open))
+  if (page !== undefined && !isFresh(page))
     throw new Problem('payment-service-unavailable', { retryAfterSec: RETRY_SEC, extra: { orderId } });
-  if (open?.checkoutUrl != null)
+  if (page?.checkoutUrl != null)
     return {
       next: 'hand-out',
-      opened: { orderId, reference: open.reference, amount, currency, checkoutUrl: open.checkoutUrl },
+      opened: { orderId, reference: page.reference, amount, currency, checkoutUrl: page.checkoutUrl },
     };
   if (payable.length >= MAX_PAYABLE) throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
   await refuseWhileStopped(tx, mode, currency);

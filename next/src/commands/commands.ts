@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { acceptCase, resendMessage, type ActParts } from '../payments/acts.ts';
 import { endOrder, reopenOrder } from '../payments/end.ts';
-import { ALL, resumeCheckouts, stopCheckouts } from '../payments/stops.ts';
+import { ALL, resumeCheckouts, stopCheckouts } from '../cases/stops.ts';
 import { formatMajor } from '../platform/money.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import type { Case } from '../platform/prisma/client.ts';
@@ -55,6 +55,16 @@ export function findCommand(given: string[]): ((parts: CommandParts) => Promise<
   return (parts) => command.run(parts, positionals.slice(2), values);
 }
 
+/** What the journal calls the program's own doings. */
+const NO_NAMES = ['admin', 'deadline', 'program', 'reconciliation', 'schedule', 'service', 'shop', 'shopper'];
+
+function personIn(by: string | undefined): string {
+  const name = needed(by, '--by');
+  if (NO_NAMES.includes(name.toLowerCase()))
+    throw new UserFacingError(`--by must be a person’s name, and not ${name}`, EXIT_USAGE);
+  return name;
+}
+
 function needed(value: string | undefined, name: string): string {
   if (value === undefined || value.trim() === '') throw new UserFacingError(`${name} is needed`, EXIT_USAGE);
   return value;
@@ -97,7 +107,7 @@ async function decideCase(parts: CommandParts, [id = '']: string[], { as, by, no
     ? await parts.prisma.case.findFirst({ where: { id: BigInt(id), closedAt: null } })
     : null;
   if (open === null) throw new UserFacingError(`there is no open case ${id}`);
-  const accepted = await acceptCase(parts, open.id, needed(by, '--by'), needed(note, '--note'), open.digest);
+  const accepted = await acceptCase(parts, open.id, personIn(by), needed(note, '--note'), open.digest);
   if (accepted.outcome === 'not-allowed') throw new UserFacingError(`case ${id} cannot be accepted: ${accepted.why}`);
   if (accepted.outcome !== 'accepted')
     throw new UserFacingError(`case ${id} is not any more what it was: look at it again`);
@@ -105,11 +115,12 @@ async function decideCase(parts: CommandParts, [id = '']: string[], { as, by, no
 }
 
 async function cancelOrder(parts: CommandParts, [orderId = '']: string[], { by, note }: Values): Promise<string> {
-  const ended = await endOrder(parts, orderId, needed(by, '--by'), needed(note, '--note'));
+  const ended = await endOrder(parts, orderId, personIn(by), needed(note, '--note'));
   if (ended === 'ended') return `The order ${orderId} has ended.`;
   const why = {
     paid: 'it is paid',
     review: 'money of it is looked at: decide its case',
+    'not-due': 'its deadline has not come',
     unanswered: 'the service must say first that nothing was paid, and it could not be asked',
     'unknown-order': 'there is no such order',
   };
@@ -117,14 +128,14 @@ async function cancelOrder(parts: CommandParts, [orderId = '']: string[], { by, 
 }
 
 async function reopen(parts: CommandParts, [orderId = '']: string[], { by, note }: Values): Promise<string> {
-  if (await reopenOrder(parts, orderId, needed(by, '--by'), needed(note, '--note')))
+  if (await reopenOrder(parts, orderId, personIn(by), needed(note, '--note')))
     return `The order ${orderId} is open again.`;
   throw new UserFacingError(`the order ${orderId} has not ended, or is paid, or does not exist`);
 }
 
 async function resend(parts: CommandParts, [id = '']: string[], values: Values): Promise<string> {
   const despite = values['despite-missing-money'] === true ? needed(values.note, '--note') : null;
-  const resent = await resendMessage(parts, id, needed(values.by, '--by'), despite);
+  const resent = await resendMessage(parts, id, personIn(values.by), despite);
   if (resent === 'unknown-message') throw new UserFacingError(`there is no message ${id}`);
   if (resent === 'held')
     throw new UserFacingError('its money is missing: --despite-missing-money --note TEXT sends it all the same');
@@ -132,18 +143,12 @@ async function resend(parts: CommandParts, [id = '']: string[], values: Values):
 }
 
 async function stop(parts: CommandParts, _words: string[], { currency = ALL, by, note }: Values): Promise<string> {
-  await stopCheckouts(
-    parts.prisma,
-    parts.terms.mode,
-    currency.toUpperCase(),
-    needed(by, '--by'),
-    needed(note, '--note'),
-  );
+  await stopCheckouts(parts.prisma, parts.terms.mode, currency.toUpperCase(), personIn(by), needed(note, '--note'));
   return `New checkouts are stopped: ${currency.toUpperCase()}.`;
 }
 
 async function resume(parts: CommandParts, _words: string[], { currency = ALL, by }: Values): Promise<string> {
-  const wasStopped = await resumeCheckouts(parts.prisma, parts.terms.mode, currency.toUpperCase(), needed(by, '--by'));
+  const wasStopped = await resumeCheckouts(parts.prisma, parts.terms.mode, currency.toUpperCase(), personIn(by));
   return wasStopped
     ? `New checkouts are open: ${currency.toUpperCase()}.`
     : `There was no stop of ${currency.toUpperCase()}.`;

@@ -7,7 +7,9 @@ export const catalogue: Catalogue = {
   find: (prisma, skus) => prisma.product.findMany({ where: { active: true, sku: { in: skus } } }),
 };
 
-/** What the demo sells, one thing for each number of decimals. An empty table is filled with it outside of production. */
+/**
+ * What the demo sells, one thing for each number of decimals. An empty table is filled with it outside of production.
+ */
 export const DEMO_PRODUCTS = [
   {
     sku: 'ankara-tote',

@@ -15,7 +15,15 @@ const adapter: ServiceAdapter = {
     checkoutUrl: (answer) => {
       if (at(answer, 'status') === false) return { refused: text(at(answer, 'message')) ?? 'the service said no' };
       const data = at(answer, 'data');
-      const named = ['authorizationUrl', 'authorization_url', 'checkoutUrl', 'checkout_url', 'link', 'url'];
+      const named = [
+        'authorizationUrl',
+        'authorization_url',
+        'checkoutUrl',
+        'checkout_url',
+        'checkoutLink',
+        'link',
+        'url',
+      ];
       return [data, ...named.map((name) => at(data, name))].find((one) => typeof one === 'string') ?? null;
     },
   },
@@ -36,7 +44,7 @@ const adapter: ServiceAdapter = {
       }),
     filters: false,
     // {"data": {"data": [rows], "hasNextPage": true}}, or {"data": [rows]}.
-    rows: (page) => rows(at(page, 'data.data')) ?? rows(at(page, 'data')),
+    rows: (page) => (at(page, 'status') === false ? null : (rows(at(page, 'data.data')) ?? rows(at(page, 'data')))),
     next: pages({ page: 'page', isLast: (page) => at(page, 'data.hasNextPage') === false }),
     lagMin: 10,
     reachesBackDays: null,
@@ -85,17 +93,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** What stands beside `status: SUCCESS` and denies it. Fees, net and settled amounts deny nothing. */
 function doubtAbout(record: Record<string, unknown>): string | null {
-  for (const name of [
-    'amount_received',
-    'amountReceived',
-    'amount_paid',
-    'amountPaid',
-    'paid_amount',
-    'amount_captured',
-    'amount_collected',
-  ]) {
-    const other = figure(record[name]);
-    if (other !== null && Number(other) !== Number(record.amount)) return `${name} differs from amount`;
+  for (const deed of ['Received', 'Paid', 'Captured', 'Collected']) {
+    const [small, word] = [deed.toLowerCase(), `amount${deed}`];
+    for (const name of [word, `amount_${small}`, `${small}Amount`, `${small}_amount`]) {
+      const other = figure(record[name]);
+      if (other !== null && Number(other) !== Number(record.amount)) return `${name} differs from amount`;
+    }
   }
   const inner = text(at(record, 'amount.currency'));
   if (inner !== null && inner !== record.currency) return 'the currency inside the amount differs';
@@ -104,13 +107,16 @@ function doubtAbout(record: Record<string, unknown>): string | null {
     if (other !== null && classOf(other) !== 'paid') return `${name} says ${other}`;
   }
   for (const name of ['refunded', 'reversed', 'disputed']) if (record[name] === true) return `${name} is true`;
-  const nested = Object.entries(record).find(([, value]) => isRecord(value) && 'status' in value && 'amount' in value);
+  const nested = Object.entries(record).find(
+    ([, value]) => isRecord(value) && 'status' in value && ('amount' in value || 'reference' in value),
+  );
   return nested ? `its status may be the call's own: ${nested[0]} has a status, too` : null;
 }
 
 /** Rows of a live list may be of test mode. */
 function modeOf(record: Record<string, unknown>): Reading['mode'] {
-  const word = text(record.mode ?? record.environment)?.toLowerCase() ?? '';
-  if (record.livemode === false || record.isTest === true || ['test', 'sandbox'].includes(word)) return 'test';
-  return record.livemode === true || ['live', 'production'].includes(word) ? 'live' : null;
+  const words = [record.mode, record.environment].map((word) => text(word)?.toLowerCase() ?? '');
+  const says = (...known: string[]): boolean => words.some((word) => known.includes(word));
+  if (record.livemode === false || record.isTest === true || says('test', 'sandbox')) return 'test';
+  return record.livemode === true || says('live', 'production') ? 'live' : null;
 }

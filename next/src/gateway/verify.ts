@@ -3,29 +3,19 @@ import { bare, evidenceOf, type Evidence, type Raw } from './evidence.ts';
 import type { Service } from './gateway.ts';
 import type { Share } from './traffic.ts';
 
-const MAX_BYTES = 256 * 1024;
-const TOTAL_MS = 10_000;
+const CALL = { method: 'GET' as const, maxBytes: 256 * 1024 };
+const CALL_MS = 10_000;
 
 /**
  * Asks about one payment. Not found and unreadable are answers; that it could not be asked is none.
- * @param withinMs for the wait and the call together
+ * @param withinMs for the wait and the call of a person together; in the background each may take ten seconds
  * @throws {Unanswered} when nothing was learnt
  */
-export async function verify(
-  service: Service,
-  reference: string,
-  share: Share,
-  withinMs = TOTAL_MS,
-): Promise<Evidence> {
+export async function verify(service: Service, reference: string, share: Share, withinMs = CALL_MS): Promise<Evidence> {
   const path = `/v1/transactions/verify/${encodeURIComponent(reference)}`;
-  const waitMs = Math.ceil(withinMs / 2);
-  const totalMs = Math.ceil(Math.min(withinMs, TOTAL_MS));
-  const { status, json, text } = await service.ask('verify', share, waitMs, {
-    method: 'GET',
-    path,
-    totalMs,
-    maxBytes: MAX_BYTES,
-  });
+  const waitMs = share === 'background' ? CALL_MS : Math.floor(withinMs / 4);
+  const totalMs = share === 'background' ? CALL_MS : Math.ceil(withinMs - waitMs);
+  const { status, json, text } = await service.ask('verify', share, waitMs, { ...CALL, path, totalMs });
   const isAnswer =
     (status >= 200 && status < 300) || (status >= 400 && status < 500 && ![403, 408, 429].includes(status));
   if (!isAnswer) throw new Unanswered(`the service could not be asked: HTTP ${status}`, { sent: true });

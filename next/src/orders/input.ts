@@ -28,7 +28,7 @@ export const basketInput = z.strictObject({
   items: z.array(item).min(1).max(50),
   returnUrl,
 });
-export const againInput = z.strictObject({ orderId: z.string().regex(ORDER_ID, 'is not an order id'), returnUrl });
+export const againInput = z.strictObject({ orderId: z.string().regex(ORDER_ID, 'is not an order id') });
 export type Basket = z.output<typeof basketInput>;
 
 const line = z.strictObject({ description: text(200), unitAmount: decimal, quantity: z.int().min(1).max(100_000) });

@@ -38,14 +38,18 @@ export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payme
 }
 
 /**
- * Locks the order, so that nobody else decides about its money until this transaction ends. Every transaction that
- * writes a row below an order takes it first, and payments after it, by reference. Inserts of children do not wait.
+ * Locks the order and its payments, so that nobody else decides about its money until this transaction ends. Every
+ * transaction that writes a row below an order takes it first. Inserts of children do not wait; hints, which are
+ * written
+ * to payments without the order's lock, do.
  * @returns the database's time once the lock is held (as a plain column it would be the time before the wait); null:
  * there is no such order of this mode
  */
 export async function lockOrder(tx: Tx, mode: Mode, orderId: string): Promise<Date | null> {
   const [row] = await tx.$queryRaw<{ now: Date }[]>`
-    WITH locked AS MATERIALIZED (SELECT 1 FROM orders WHERE id = ${orderId} AND mode = ${mode}::mode FOR NO KEY UPDATE)
-    SELECT clock_timestamp() AS now FROM locked`;
+    WITH locked AS MATERIALIZED (SELECT id FROM orders WHERE id = ${orderId} AND mode = ${mode}::mode FOR NO KEY UPDATE),
+      theirs AS MATERIALIZED (
+        SELECT 1 FROM payments WHERE order_id IN (SELECT id FROM locked) ORDER BY reference FOR NO KEY UPDATE)
+    SELECT clock_timestamp() AS now FROM locked, (SELECT count(*) FROM theirs) AS waited`;
   return row?.now ?? null;
 }

@@ -9,13 +9,7 @@ import { grow, standingOf } from './money.ts';
 
 export type ActParts = AskParts & { onMessage: () => void };
 
-export type RefundRequest = {
-  amount: bigint;
-  reason: string;
-  externalId: string | null;
-  elsewhere: boolean;
-  by: string;
-};
+type Refunding = Pick<Refund, 'amount' | 'reason' | 'externalId' | 'elsewhere' | 'by'>;
 /** `differs`: the externalId stands for another refund. `left`: how much can still be refunded, in minor units. */
 export type Refunded =
   | { outcome: 'refunded'; refund: Refund }
@@ -27,12 +21,12 @@ export type Refunded =
  * Writes down that a part of a paid order's money was given back. Nothing here moves money. A refund with an externalId
  * may be repeated: it is written once.
  */
-export async function refundOrder(parts: ActParts, orderId: string, request: RefundRequest): Promise<Refunded> {
+export async function refundOrder(parts: ActParts, orderId: string, request: Refunding): Promise<Refunded> {
   const refunded = await changeOrder(parts, orderId, request.by, (change) => refund(change, request));
   return refunded ?? { outcome: 'not-paid' };
 }
 
-async function refund(change: Change, { by, ...request }: RefundRequest): Promise<Refunded> {
+async function refund(change: Change, { by, ...request }: Refunding): Promise<Refunded> {
   const { tx, dossier } = change;
   const { amount, elsewhere, externalId, reason } = request;
   const { id: orderId, currency } = dossier;
@@ -64,7 +58,8 @@ export type Accepted =
   | { outcome: 'not-allowed'; why: string };
 
 /**
- * A person accepts held money as the payment of its order, be it too little or doubtful. Verify is asked first, and must
+ * A person accepts held money as the payment of its order, be it too little or doubtful. Verify is asked first, and
+ * must
  * show all of it.
  * @param seen the digest of the case that the person saw
  */
@@ -84,7 +79,7 @@ export async function acceptCase(
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     const open = payment?.cases.find((one) => one.id === id && one.closedAt === null);
     if (payment === undefined || open === undefined || !isSameDigest(open.digest, seen)) return { outcome: 'changed' };
-    const why = whyNotAccepted(change, payment, open.currency);
+    const why = await whyNotAccepted(change, payment, open.currency);
     if (why !== null) return { outcome: 'not-allowed', why };
     await accept(change, payment, id, by, note);
     return { outcome: 'accepted' };
@@ -93,14 +88,22 @@ export async function acceptCase(
   return accepted ?? { outcome: 'unknown-case' };
 }
 
-function whyNotAccepted({ dossier }: Change, payment: DossierPayment, currency: string): string | null {
+async function whyNotAccepted(
+  { tx, dossier }: Change,
+  payment: DossierPayment,
+  currency: string,
+): Promise<string | null> {
   const { held } = standingOf(moneyOf(payment, currency));
   const [newest] = payment.verifications;
   if (held === 0n) return 'nothing is held';
   if (currency !== dossier.currency) return 'it came in another currency than the order’s';
   if (dossier.release !== null) return 'the order is paid';
   if (dossier.endedAt !== null) return 'the order has ended: reopen it first';
-  return newest?.currency === currency && (newest.shows ?? 0n) >= held ? null : 'verify does not show all of it';
+  if (newest?.currency !== currency || (newest.shows ?? 0n) < held) return 'verify does not show all of it';
+  const { serviceId } = newest;
+  const used =
+    serviceId && (await tx.release.findUnique({ where: { mode_serviceId: { mode: dossier.mode, serviceId } } }));
+  return used ? `the service’s id of it has paid the order ${used.orderId}` : null;
 }
 
 async function accept(change: Change, payment: DossierPayment, id: bigint, by: string, note: string): Promise<void> {
@@ -139,10 +142,10 @@ export async function resendMessage(parts: ActParts, id: string, by: string, des
     const { tx, dossier, now } = change;
     const hold = found.type === 'order.paid' ? holdOf(change) : null;
     if (hold !== null && despite === null) return 'held';
-    const again = { heldBy: null, liftedBy: hold && by, sentAt: null, tries: 0, firstTryAt: null, nextTryAt: now };
-    await tx.message.update({ where: { id }, data: again });
-    // It is not held again below.
-    dossier.messages = [];
+    const liftedBy = hold === null ? null : by;
+    const again = { heldBy: null, liftedBy, sentAt: null, tries: 0, firstTryAt: null, nextTryAt: now };
+    const sent = await tx.message.update({ where: { id }, data: again });
+    dossier.messages = dossier.messages.map((one) => (one.id === id ? sent : one));
     record(change, 'message sent again', null, { message: id, hold, despite });
     return 'sent';
   });

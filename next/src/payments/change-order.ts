@@ -1,7 +1,7 @@
 import { lockOrder } from '../orders/order.ts';
 import { transact } from '../platform/db.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
-import { DOSSIER, type Change, type MoneyRow, type Terms } from './change.ts';
+import { DOSSIER, type Change, type Dossier, type DossierPayment, type MoneyRow, type Terms } from './change.ts';
 import { conclude } from './conclude.ts';
 
 /**
@@ -13,7 +13,7 @@ export function changeOrder<Result>(
   { prisma, terms }: { prisma: PrismaClient; terms: Terms },
   orderId: string,
   by: string,
-  work: (change: Change) => Promise<Result>,
+  work: (change: Change) => Promise<Result> | Result,
 ): Promise<Result | null> {
   return transact(prisma, async (tx) => {
     const now = await lockOrder(tx, terms.mode, orderId);
@@ -24,8 +24,8 @@ export function changeOrder<Result>(
       include: DOSSIER,
       relationLoadStrategy: 'join',
     });
-    const written = { order: {}, payments: new Map(), money: new Set<MoneyRow>(), journal: [], messages: [] };
-    const change: Change = { tx, dossier, terms, by, now, ...written };
+    const written = { orders: new Set<Dossier>(), payments: new Set<DossierPayment>(), money: new Set<MoneyRow>() };
+    const change: Change = { tx, dossier, terms, by, now, ...written, journal: [], messages: [] };
     const result = await work(change);
     await conclude(change);
     await write(change);
@@ -33,20 +33,52 @@ export function changeOrder<Result>(
   });
 }
 
-async function write({ tx, dossier, order, payments, money, journal, messages }: Change): Promise<void> {
-  for (const row of money) {
-    const { reference, currency } = row;
-    await tx.money.upsert({
-      where: { reference_currency: { reference, currency } },
-      create: row,
-      update: row,
-      select: { reference: true },
-    });
-  }
-  for (const [reference, data] of payments)
-    await tx.payment.update({ where: { reference }, data, select: { reference: true } });
-  if (Object.keys(order).length > 0)
-    await tx.order.update({ where: { id: dossier.id }, data: order, select: { id: true } });
-  if (journal.length > 0) await tx.journalEntry.createMany({ data: journal });
-  if (messages.length > 0) await tx.message.createMany({ data: messages });
+/** All rows at once. Plain inserts and updates in one statement: measured, a third of the time of Prisma's five. */
+async function write({ tx, orders, payments, money, journal, messages }: Change): Promise<void> {
+  if (orders.size + payments.size + money.size + journal.length + messages.length === 0) return;
+  await tx.$executeRaw`
+    WITH
+      o AS (
+        UPDATE orders o SET status = n.status, ended_at = n.ended_at, ended_by = n.ended_by, end_reason = n.end_reason,
+          pay_by = n.pay_by, released_reference = n.released_reference, paid_at = n.paid_at
+        FROM jsonb_populate_recordset(NULL::orders, ${rows(orders)}::jsonb) n WHERE o.id = n.id),
+      p AS (
+        UPDATE payments p SET status = n.status, reason = n.reason, checkout_url = n.checkout_url,
+          opened_at = n.opened_at, answered_at = n.answered_at, next_check_at = n.next_check_at,
+          leased_until = n.leased_until, hinted_at = n.hinted_at, quiet_checks = n.quiet_checks,
+          unreadable_since = n.unreadable_since, failures = n.failures
+        FROM jsonb_populate_recordset(NULL::payments, ${rows(payments)}::jsonb) n WHERE p.reference = n.reference),
+      m AS (
+        INSERT INTO money SELECT n.* FROM jsonb_populate_recordset((SELECT t FROM money t LIMIT 0), ${rows(money)}::jsonb) n
+        ON CONFLICT (reference, currency) DO UPDATE SET verify_shows = excluded.verify_shows,
+          list_shows = excluded.list_shows, came = excluded.came, went = excluded.went, earned = excluded.earned,
+          kept = excluded.kept, send_back = excluded.send_back, refunded = excluded.refunded,
+          send_back_elsewhere = excluded.send_back_elsewhere, refunded_elsewhere = excluded.refunded_elsewhere,
+          lost = excluded.lost, list_word = excluded.list_word, list_heard_at = excluded.list_heard_at),
+      t AS (
+        INSERT INTO messages (id, mode, type, order_id, body, next_try_at)
+        SELECT id, mode, type, order_id, body, next_try_at
+        FROM jsonb_populate_recordset(NULL::messages, ${rows(messages)}::jsonb))
+    INSERT INTO journal (order_id, reference, what, "by", counter, amount, currency, data)
+    SELECT order_id, reference, what, "by", counter, amount, currency, data
+    FROM jsonb_populate_recordset(NULL::journal, ${rows(journal)}::jsonb)`;
+}
+
+/** Rows as JSON by the names of their columns, without relations. Amounts are texts: JSON numbers lose digits. */
+function rows(objects: Iterable<object>): string {
+  const row = (object: object): object => {
+    const columns = Object.entries(object).filter(isColumn);
+    return Object.fromEntries(columns.map(([name, value]: [string, unknown]) => [snakeCase(name), value]));
+  };
+  return JSON.stringify([...objects].map(row), (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+}
+
+function isColumn([name, value]: [string, unknown]): boolean {
+  return typeof value !== 'object' || value === null || value instanceof Date || name === 'data';
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

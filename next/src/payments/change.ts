@@ -40,7 +40,7 @@ export type Terms = {
 
 /**
  * A change of one order, behind its lock. What is set here is set in the dossier at once, and written at the end, each
- * row once.
+ * row once. Releases, cases and answers are written as they come, since others name them.
  */
 export type Change = {
   tx: Tx;
@@ -50,21 +50,26 @@ export type Change = {
   by: string;
   /** The database's time when the lock was had. */
   now: Date;
-  order: Prisma.OrderUncheckedUpdateInput;
-  payments: Map<string, Prisma.PaymentUncheckedUpdateInput>;
+  /** The rows that are written. */
+  orders: Set<Dossier>;
+  payments: Set<DossierPayment>;
   money: Set<MoneyRow>;
   journal: Prisma.JournalEntryCreateManyInput[];
   messages: Prisma.MessageCreateManyInput[];
 };
 
-export function setOrder({ dossier, order }: Change, data: Partial<Order>): void {
-  Object.assign(dossier, data);
-  Object.assign(order, data);
+/** The columns that `write` of change-order.ts writes. */
+type OrderChange = Partial<
+  Pick<Order, 'status' | 'endedAt' | 'endedBy' | 'endReason' | 'payBy' | 'releasedReference' | 'paidAt'>
+>;
+type PaymentChange = Partial<Omit<Payment, 'reference' | 'mode' | 'orderId' | 'amount' | 'currency' | 'createdAt'>>;
+
+export function setOrder({ dossier, orders }: Change, data: OrderChange): void {
+  orders.add(Object.assign(dossier, data));
 }
 
-export function setPayment({ payments }: Change, payment: DossierPayment, data: Partial<Payment>): void {
-  Object.assign(payment, data);
-  payments.set(payment.reference, { ...payments.get(payment.reference), ...data });
+export function setPayment({ payments }: Change, payment: DossierPayment, data: PaymentChange): void {
+  payments.add(Object.assign(payment, data));
 }
 
 type Data = Prisma.InputJsonObject;

@@ -10,7 +10,7 @@ import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
 import { statusOfPayment } from './decide.ts';
 import { standingOf } from './money.ts';
 import { isOver } from './schedule.ts';
-import { stopOnUnitErrors } from './stops.ts';
+import { stopOnUnitErrors } from '../cases/stops.ts';
 
 const DAY_MS = 86_400_000;
 /** Who holds `order.paid` while its money is missing. The program lifts only its own hold. */
@@ -47,7 +47,7 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
     payment.cases.push(opened);
     record(change, 'case opened', reference, { case: String(opened.id), class: opened.class });
     tellOfCase(change, opened);
-    if (opened.class === 'unit_error') await stopOnUnitErrors(change, currency);
+    if (opened.class === 'unit_error') await stopOnUnitErrors(tx, dossier, currency, now);
   } else if (!isSameDigest(open.digest, finding.digest) || open.class !== finding.class) {
     Object.assign(open, await tx.case.update({ where: { id: open.id }, data: finding }));
     record(change, 'case changed', reference, { case: String(open.id), class: open.class });
@@ -166,7 +166,9 @@ function concludeOrder(change: Change): void {
   if (type !== undefined) tell(change, type, newest && { reference: newest.reference });
 }
 
-/** Why `order.paid` must not go out now: its money is missing, unclear or given back whole. null: it may, case or not. */
+/**
+ * Why `order.paid` must not go out now: its money is missing, unclear or given back whole. null: it may, case or not.
+ */
 export function holdOf(change: Change): string | null {
   const { payments, release, currency } = change.dossier;
   const payment = payments.find(({ reference }) => reference === release?.reference);
@@ -180,8 +182,9 @@ export function holdOf(change: Change): string | null {
 /** The program lifts only its own hold, and holds nothing that a person sends all the same. */
 async function concludeMessage(change: Change): Promise<void> {
   const [message] = change.dossier.messages;
-  if (message?.sentAt !== null || message.liftedBy !== null) return;
-  if (message.heldBy !== null && message.heldBy !== MISSING_MONEY) return;
+  if (message === undefined) return;
+  const isLeftAlone = message.sentAt !== null || message.liftedBy !== null;
+  if (isLeftAlone || (message.heldBy !== null && message.heldBy !== MISSING_MONEY)) return;
   const heldBy = holdOf(change);
   if (heldBy !== message.heldBy) await change.tx.message.update({ where: { id: message.id }, data: { heldBy } });
 }

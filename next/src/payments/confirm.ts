@@ -31,7 +31,10 @@ export type Lease = {
   cause: 'hint' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person';
 };
 
-/** Written: an answer has been stored. Not asked: nothing was learnt, and the payment is put off. */
+/**
+ * Written: the answer is in the books, or a newer one is. Not asked: nothing was learnt or kept, and the payment is
+ * put off.
+ */
 export type Confirmed =
   { outcome: 'written'; answer: Evidence['outcome'] } | { outcome: 'not-asked'; retryAfterSec: number | null };
 
@@ -69,19 +72,25 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 
 /** Behind the order's lock: is the answer news, what does it show, and does it release the order? */
 async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<void> {
-  const { tx, dossier } = change;
-  const payment = dossier.payments.find(({ reference }) => reference === lease.reference);
+  const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
-  // Hints are written to the payment without the order's lock: its row is locked too, and read behind that.
-  const [hint] = await tx.$queryRaw<{ hintedAt: Date | null }[]>`
-    SELECT hinted_at AS "hintedAt" FROM payments WHERE reference = ${lease.reference} FOR NO KEY UPDATE`;
   // A process that stood still for longer than its lease brings an old answer. The newer one stays.
   if (payment.answeredAt !== null && payment.answeredAt > lease.askedAt) return;
   const [before] = payment.verifications;
-  const isNews = await storeAnswer(change, payment, lease, evidence);
-  if (isNews) observe(change, payment, evidence, before);
-  await releaseIfProven(change, payment, evidence);
-  schedule(change, payment, lease, hint?.hintedAt ?? null, isNews);
+  const judged = await doubtUsedId(change, evidence);
+  const isNews = await storeAnswer(change, payment, lease, judged);
+  if (isNews) observe(change, payment, judged, before);
+  await releaseIfProven(change, payment, judged);
+  schedule(change, payment, lease, isNews);
+}
+
+/** One transaction of the service pays one order: an answer with the id of another order's is doubted. */
+async function doubtUsedId({ tx, dossier }: Change, evidence: Evidence): Promise<Evidence> {
+  const { outcome, serviceId, doubt } = evidence;
+  if (outcome !== 'paid' || serviceId === null || doubt !== null) return evidence;
+  const used = await tx.release.findUnique({ where: { mode_serviceId: { mode: dossier.mode, serviceId } } });
+  const isOthers = used !== null && used.orderId !== dossier.id;
+  return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
 }
 
 /** Stores the answer unless it says what the newest one said. @returns whether something new was learnt */
@@ -91,24 +100,15 @@ async function storeAnswer(
   lease: Lease,
   evidence: Evidence,
 ): Promise<boolean> {
-  const { tx, dossier, now } = change;
+  const { tx, now } = change;
   const { reference } = payment;
-  if (evidence.outcome === 'paid' && evidence.serviceId !== null) {
-    const taken = await tx.release.findUnique({
-      where: { mode_serviceId: { mode: dossier.mode, serviceId: evidence.serviceId } },
-    });
-    if (taken !== null && taken.orderId !== dossier.id)
-      evidence.doubt ??= 'the service’s id of it has paid another order';
-  }
   const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = evidence;
-  setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (payment.unreadableSince ?? now) : null });
+  const { unreadableSince } = payment;
+  setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (unreadableSince ?? now) : null });
   const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
-  const newest = await tx.verification.findFirst({
-    where: { reference },
-    orderBy: { id: 'desc' },
-    select: { digest: true },
-  });
-  if (newest !== null && isSameDigest(newest.digest, digest)) return false;
+  const [newest] = payment.verifications;
+  const isSame = newest !== undefined && isSameDigest(newest.digest, digest);
+  if (outcome === 'unreadable' ? unreadableSince !== null : isSame) return false;
   const said = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
   const asked = {
     reference,
@@ -136,12 +136,13 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
     const money = moneyOf(payment, currency);
     const isNamed = currency === named;
     const known = isSame ? (goneBy(before) ?? 0n) : money.went;
-    const news = named !== null && !isNamed ? 0n : gone && (gone > known ? gone - known : 0n);
+    const more = gone === null ? null : gone > known ? gone - known : 0n;
+    const news = named !== null && !isNamed ? 0n : more;
     setMoney(change, payment, money, observeVerify(money, isNamed ? shows : 0n, news), 'shown by verify');
   }
 }
 
-/** The database refuses what this function should have refused. */
+/** Should `decide` err, the keys of `releases` refuse the row. */
 async function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): Promise<void> {
   const order = orderFacts(change.dossier);
   const { amount, currency } = order;
@@ -157,7 +158,8 @@ async function releaseIfProven(change: Change, payment: DossierPayment, evidence
 const UNREADABLE_MS = 3_600_000;
 
 /** When it is asked about next, and whether hints go on being followed at once. */
-function schedule(change: Change, payment: DossierPayment, lease: Lease, hintedAt: Date | null, isNews: boolean): void {
+function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews: boolean): void {
+  const { hintedAt } = payment;
   const { dossier, now, terms } = change;
   const isHint = lease.cause === 'hint' || lease.cause === 'return';
   const quietChecks = isNews ? 0 : payment.quietChecks + (isHint ? 1 : 0);

@@ -9,7 +9,8 @@ import type { PaymentStatus } from '../platform/prisma/client.ts';
  * - `open`: the shopper may pay: waits for a hint or the schedule. Paid, failed, review, expired.
  * - `paid`: it released its order. For ever: what happens to its money later is a case.
  * - `failed`: the service says failed or taken back, or a person gave its money back. Watched on: a late "paid" counts.
- * - `expired`: by the service's word, or because the time to pay is over. Later money counts all the same.
+ * - `expired`: by the service's word, or because the time to pay is over. Late money pays an order that is still open,
+ *   and is held where it has ended.
  * - `review`: money is held, or the answer proves nothing: waits for a person, or for an answer that pays.
  * - `refused`: the service said no at initialize, or nothing was sent. The end, unless verify knows it after all.
  * - `foreign`: a reference that is not ours, of which the list showed money. It has no order.

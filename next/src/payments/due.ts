@@ -1,15 +1,13 @@
 import type { Logger } from 'pino';
 import { startCrew, type Loop } from '../platform/loop.ts';
-import type { PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Terms } from './change.ts';
 import type { Confirm, Lease } from './confirm.ts';
 import { HINT_PAUSES_SEC } from './schedule.ts';
 
-type Mode = 'test' | 'live';
-
 /** Checks of one process at once; the calls have their own limits. */
 const CHECKS_AT_ONCE = 16;
-/** What another process made due is found this late at most, milliseconds. */
+/** What another process made due is found this late at most. */
 const LOOK_EVERY_MS = 500;
 
 export type AskParts = { prisma: PrismaClient; terms: Terms; confirm: Confirm };
@@ -48,7 +46,7 @@ export async function askNow(parts: AskParts, reference: string, cause: Lease['c
   return false;
 }
 
-/** The same as a lease, for payments that are due. A process that died leaves a lease, and it ends by itself. */
+/** Leases of payments that are due. What a process that died left behind ends by itself. */
 async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
   // SKIP LOCKED: many processes take what is due, and none waits for another.
   const rows = await prisma.$queryRaw<(Omit<Lease, 'cause'> & { isHinted: boolean })[]>`
@@ -69,12 +67,16 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
  */
 export async function hint(prisma: PrismaClient, mode: Mode, references: readonly string[]): Promise<number> {
   if (references.length === 0) return 0;
-  // Without the order's lock, and by the database's clock: a hint waits for nobody.
+  // By the database's clock, without the order's lock, and locked in the order in which lockOrder does. least and
+  // greatest pass over NULL: what no check awaits becomes due, too.
   return prisma.$executeRaw`
     UPDATE payments SET hinted_at = clock_timestamp(),
       next_check_at = least(next_check_at, greatest(clock_timestamp(),
         answered_at + make_interval(secs => (${HINT_PAUSES_SEC}::int[])[least(quiet_checks + 1, ${HINT_PAUSES_SEC.length}::int)])))
-    WHERE reference = ANY(${references}) AND mode = ${mode}::mode AND order_id IS NOT NULL`;
+    WHERE reference IN (
+      SELECT reference FROM payments
+      WHERE reference = ANY(${references}) AND mode = ${mode}::mode AND order_id IS NOT NULL
+      ORDER BY reference FOR NO KEY UPDATE)`;
 }
 
 /** Asks about what is due, for ever. */

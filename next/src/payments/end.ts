@@ -5,7 +5,7 @@ import { record, setOrder, setPayment, tell, type Change, type DossierPayment } 
 import { askNow, type AskParts } from './due.ts';
 
 /** `unanswered`: the service must say first that no money came, and it could not be asked. */
-export type Ended = 'ended' | 'paid' | 'review' | 'unanswered' | 'unknown-order';
+export type Ended = 'ended' | 'paid' | 'review' | 'not-due' | 'unanswered' | 'unknown-order';
 
 /**
  * Ends an order that is not paid: by a person, who must not do so over money, or by its deadline. Each payment that may
@@ -18,14 +18,14 @@ export async function endOrder(parts: AskParts, orderId: string, by: string, rea
   const asked = payments.map(({ reference }) => reference);
   for (const reference of asked)
     if (!(await askNow(parts, reference, isByDeadline ? 'deadline' : 'cancel'))) return 'unanswered';
-  const ended = await changeOrder(parts, orderId, by, (change): Promise<Ended> => {
+  const ended = await changeOrder(parts, orderId, by, (change): Ended => {
     const why = whyNotEnded(change, asked, isByDeadline);
     if (why === null) {
       setOrder(change, { endedAt: change.now, endedBy: by, endReason: reason });
       record(change, 'order ended', null, { reason });
       if (!isByDeadline) tell(change, 'order.cancelled', { reason });
     }
-    return Promise.resolve(why ?? 'ended');
+    return why ?? 'ended';
   });
   return ended ?? 'unknown-order';
 }
@@ -35,7 +35,8 @@ function whyNotEnded({ dossier, now }: Change, asked: readonly string[], isByDea
   const { payments, payBy, status } = dossier;
   if (dossier.release !== null) return 'paid';
   if (dossier.endedAt !== null) return 'ended';
-  if (isByDeadline ? payBy === null || payBy > now : status === 'review') return 'review';
+  if (isByDeadline && (payBy === null || payBy > now)) return 'not-due';
+  if (!isByDeadline && status === 'review') return 'review';
   const isAnswered = (one: DossierPayment): boolean => asked.includes(one.reference) && one.unreadableSince === null;
   return payments.every((one) => one.status === 'refused' || isAnswered(one)) ? null : 'unanswered';
 }
@@ -48,14 +49,14 @@ function whyNotEnded({ dossier, now }: Change, asked: readonly string[], isByDea
 export async function reopenOrder(parts: AskParts, orderId: string, by: string, reason: string): Promise<boolean> {
   const reopened = await changeOrder(parts, orderId, by, (change) => {
     const { dossier, now, terms } = change;
-    if (dossier.release !== null || dossier.endedAt === null) return Promise.resolve(false);
+    if (dossier.release !== null || dossier.endedAt === null) return false;
     const payBy = new Date(now.getTime() + terms.payableDays * DAY_MS);
     setOrder(change, { endedAt: null, endedBy: null, endReason: null, payBy });
     const sent = dossier.payments.filter(({ status }) => status !== 'refused');
     for (const payment of sent) setPayment(change, payment, { nextCheckAt: now });
     record(change, 'order reopened', null, { reason });
     tell(change, 'order.reopened', { reason });
-    return Promise.resolve(true);
+    return true;
   });
   return reopened ?? false;
 }

@@ -1,18 +1,23 @@
 // What moves the next check (`next_check_at`) of a payment:
 //
-//   cause                          file                      to when
-//   it is placed                   checkout/start.ts         a minute later: by then initialize has answered
-//   initialize opened it           checkout/start.ts         the first of CHECK_AGES_SEC
-//   its result is unknown          checkout/start.ts         now
-//   refused, or not sent           checkout/start.ts         never
-//   a hint                         payments/due.ts           now, or the end of a pause
-//   an answer                      payments/confirm.ts       the next of CHECK_AGES_SEC, then daily, then never;
-//                                                            sooner where a hint came during the question
-//   it released its order          payments/confirm.ts       never, or when an unclear answer falls short
-//   it could not be asked          payments/confirm.ts       after a pause that grows, or what the service asked for
+//   cause                           where                      to when
+//   it is placed                    the default of the column  in 15 s: by then initialize has answered
+//   initialize opened it            checkout/open-payment.ts   in 5 s
+//   its result is unknown           checkout/open-payment.ts   now
+//   refused, or not sent            checkout/open-payment.ts   never
+//   a hint                          due.ts                     now, or the end of a pause
+//   an answer                       confirm.ts                 the next of CHECK_AGES_SEC, then daily, then never;
+// sooner
+//                                                              where a hint came during the question; in an hour where
+// it
+//                                                              was the last and could not be read
+//   it released its order           confirm.ts                 never, or when an unclear answer falls short
+//   it could not be asked           confirm.ts                 after a pause that grows, or what the service asked for
+//   its order is reopened           end.ts                     now
 //
-// Beside it, verify is asked by a return, before a page is handed out again, by a cancel, at a deadline, and by
-// reconciliation.
+// Beside it, verify is asked by a return, before an order's page is handed out again or its next payment is made,
+// before
+// an acceptance, by a cancel and at a deadline.
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -41,7 +46,9 @@ export function isOver(since: Date, now: Date, payableDays: number): boolean {
   return now.getTime() - since.getTime() >= payableDays * DAY * 1_000;
 }
 
-/** Three hints are followed at once; where they teach nothing new, the pauses grow: a flood costs a question an hour. */
+/**
+ * Three hints are followed at once; where they teach nothing new, the pauses grow: a flood costs a question an hour.
+ */
 export const HINT_PAUSES_SEC = [0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];
 
 /** When a hint is followed. @param quietChecks checks that hints caused since something new was learnt */

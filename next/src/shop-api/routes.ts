@@ -4,7 +4,7 @@ import { cancelInput, listedLanding, listInput, refundInput, resumeInput, stopIn
 import { shopViewOf, VIEWED } from '../orders/view.ts';
 import { refundOrder, type ActParts } from '../payments/acts.ts';
 import { endOrder } from '../payments/end.ts';
-import { ALL, resumeCheckouts, stopCheckouts } from '../payments/stops.ts';
+import { ALL, resumeCheckouts, stopCheckouts } from '../cases/stops.ts';
 import { ORDER_ID } from '../platform/ids.ts';
 import { formatMajor, parseMajor } from '../platform/money.ts';
 import { invalidField, parseInput, Problem } from '../platform/problem.ts';

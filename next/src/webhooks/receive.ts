@@ -20,8 +20,8 @@ type Call = { headers: IncomingHttpHeaders; body: Buffer; address: string };
 export type Receipt = 'stored' | 'bad-signature' | 'malformed-request';
 
 /**
- * Receives a webhook. The bytes are kept, and payments of ours that it names become due. Nothing that it says is
- * believed, so a forged one costs a row and at most one question.
+ * Receives a webhook. Its text is kept, without our key, and payments of ours that it names become due. Nothing that it
+ * says is believed, so a forged one costs a row, and of each payment that it names at most one question.
  */
 export async function receiveWebhook(parts: ReceiveParts, { headers, body, address }: Call): Promise<Receipt> {
   const { prisma, gateway, secrets, onDue } = parts;
@@ -37,9 +37,11 @@ export async function receiveWebhook(parts: ReceiveParts, { headers, body, addre
   const ours = await hint(prisma, mode, paymentReferences);
   const kept = new Uint8Array(Buffer.from(gateway.redact(signed || ours > 0 ? text : text.slice(0, SAMPLE_BYTES))));
   const digest = digestOf(text);
+  const signature = signed ? 'signed' : 'unsigned';
   await prisma.webhook.upsert({
     where: { mode_digest: { mode, digest } },
-    create: { mode, digest, body: kept, paymentReferences, signature: signed ? 'signed' : 'unsigned', address },
+    // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the time.
+    create: { mode, digest, body: kept, paymentReferences: { set: paymentReferences }, signature, address },
     update: { times: { increment: 1 }, lastAt: new Date() },
     select: { id: true },
   });

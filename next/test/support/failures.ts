@@ -4,25 +4,43 @@ import pg from 'pg';
 import type { Call } from '../../local/sandbox/calls.ts';
 import type { TestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
-import { startProcess, type Running } from './process.ts';
 import { statusOf } from './outside.ts';
+import { freePort } from './ports.ts';
+import { startProcess, type Running } from './process.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
 import { startShop, TEST_KEY, WEBHOOK_SECRET, type Checkout, type Reply, type Shop, type ShopOptions } from './shop.ts';
 
+export type Used = {
+  shop: Shop;
+  receiver: Receiver;
+  /** What is to end after the last test, also where the rest did not start. */
+  ends: (() => unknown)[];
+};
+
 /** One shop for the tests of a file, and what receives its messages. The faults of a test end with it. */
-export function useShop(options: ShopOptions | (() => Promise<ShopOptions>) = {}): { shop: Shop; receiver: Receiver } {
-  const used = { shop: {} as Shop, receiver: {} as Receiver };
+export function useShop(options: ShopOptions | (() => Promise<ShopOptions>) = {}): Used {
+  const used: Used = { shop: {} as Shop, receiver: {} as Receiver, ends: [] };
   beforeAll(async () => {
-    Object.assign(used.receiver, await startReceiver());
+    used.ends.push(Object.assign(used.receiver, await startReceiver()).close);
     const { env, ...more } = typeof options === 'function' ? await options() : options;
-    Object.assign(used.shop, await startShop({ ...more, env: { ...used.receiver.env, ...env } }));
+    used.ends.push(Object.assign(used.shop, await startShop({ ...more, env: { ...used.receiver.env, ...env } })).stop);
   });
   afterEach(() => healService(used.shop));
   afterAll(async () => {
-    await used.shop.stop();
-    await used.receiver.close();
+    for (const end of used.ends.reverse()) await end();
   });
   return used;
+}
+
+/** A worker beside the shop, in a process of its own. */
+export async function startWorker({ shop, receiver, ends }: Used, env = {}): Promise<Running & { url: string }> {
+  const port = await freePort();
+  const service = { GATEWAY_URL: String(shop.sandbox?.url), GATEWAY_SECRET_KEY: TEST_KEY };
+  const own = { DATABASE_URL: shop.database.url, WORKER_PORT: String(port) };
+  const worker = startProcess('src/worker.ts', { ...receiver.env, ...service, ...own, ...env });
+  ends.push(() => worker.kill('SIGKILL'));
+  await eventually(() => worker.lines().some(({ msg }) => msg === 'worker ready'));
+  return { ...worker, url: `http://127.0.0.1:${port}` };
 }
 
 /** What the service was asked, oldest first. */
@@ -78,15 +96,6 @@ export function waitsForLock(database: TestDatabase, statement: RegExp): Promise
     const rows = await database.query<{ query: string }>(sql);
     return rows.some(({ query }) => statement.test(query));
   });
-}
-
-/** A worker beside the shop, in a process of its own. @param port of its readiness */
-export async function startWorker(shop: Shop, port: number, env: Record<string, string>): Promise<Running> {
-  const service = { GATEWAY_URL: String(shop.sandbox?.url), GATEWAY_SECRET_KEY: TEST_KEY };
-  const own = { DATABASE_URL: shop.database.url, WORKER_PORT: String(port), HOST: '127.0.0.1' };
-  const worker = startProcess('src/worker.ts', { ...service, ...own, ...env });
-  await eventually(() => worker.lines().some(({ msg }) => msg === 'worker ready'));
-  return worker;
 }
 
 /** In the end the order is paid: once, by one message, and each of its references went to the service once at most. */

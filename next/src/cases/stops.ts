@@ -1,13 +1,10 @@
 import type { Tx } from '../platform/db.ts';
-import type { PrismaClient, Stop } from '../platform/prisma/client.ts';
-import type { Change } from './change.ts';
+import type { Mode, Order, PrismaClient, Stop } from '../platform/prisma/client.ts';
 
 /** Stops all currencies. */
 export const ALL = '*';
 /** Who stops a currency when payments came in another unit. */
 const THE_PROGRAM = 'program';
-
-type Mode = 'test' | 'live';
 
 /** The stop that new checkouts in a currency run into; null: they are open. */
 export function findStop(db: Tx, mode: Mode, currency: string): Promise<Stop | null> {
@@ -34,8 +31,7 @@ const HOUR_MS = 3_600_000;
  * A payment that came a power of ten apart is a mistake of one payer, or of a unit. The second one within an hour, of
  * another order and another payer, stops the currency, unless more payments came exactly: so no stranger stops sales.
  */
-export async function stopOnUnitErrors({ tx, dossier, now }: Change, currency: string): Promise<void> {
-  const { mode, id, email } = dossier;
+export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, currency: string, now: Date): Promise<void> {
   const since = new Date(now.getTime() - HOUR_MS);
   const others = await tx.case.findMany({
     where: {
@@ -49,7 +45,7 @@ export async function stopOnUnitErrors({ tx, dossier, now }: Change, currency: s
   });
   const payers = new Set(others.map(({ order }) => order?.email)).size + 1;
   const exact = await tx.release.count({ where: { mode, currency, at: { gte: since }, acceptedBy: null } });
-  if (payers < 2 || exact >= payers) return;
+  if (payers < 2 || exact > payers) return;
   const reason = `${payers} payments came in another unit: compare amountUnit and decimals of the adapter with the hosted page`;
   await stopCheckouts(tx, mode, currency, THE_PROGRAM, reason);
 }

@@ -1,0 +1,74 @@
+import { expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
+import { befall, callsOf, expectPaidOnce, sendHint, tryCheckout, useShop } from '../support/failures.ts';
+import type { Checkout } from '../support/shop.ts';
+
+// Strangers are many; the calls to the service are few.
+
+const { shop } = useShop();
+
+/** So many honest shoppers, one after another. @returns how they were answered */
+async function honest(times: number): Promise<(number | undefined)[]> {
+  const statuses: (number | undefined)[] = [];
+  while (statuses.length < times) {
+    statuses.push((await tryCheckout(shop, `honest-${statuses.length}@example.com`))?.status);
+    await sleep(200);
+  }
+  return statuses;
+}
+
+test('S1: sixty true hints a second, and returns from twelve addresses, keep no honest shopper from paying', async () => {
+  const open: Checkout[] = [];
+  while (open.length < 12) open.push(await shop.checkout({ email: 'stranger@example.com' }));
+  await shop.sandboxPost('/settings', { latencyMs: 300 });
+  const over = new AbortController();
+  const seen = new Set<number>();
+  const flood = open.map(async ({ reference }, at) => {
+    const headers = { 'x-forwarded-for': `203.0.113.${at}` };
+    for (let index = 0; !over.signal.aborted; index += 1) {
+      const hint = sendHint(shop, reference, shop.url, `pending.${index}`);
+      const back = shop.request('GET', `/checkout/return/${reference}`, { headers });
+      for (const { status } of await Promise.all([hint, back])) seen.add(status);
+      await sleep(200);
+    }
+  });
+  const statuses = await honest(10);
+  over.abort();
+  await Promise.all(flood);
+  await shop.sandboxPost('/settings', { latencyMs: 0 });
+  expect(statuses).toEqual(Array(10).fill(201));
+  expect(seen).toEqual(new Set([202, 303]));
+  // The first one, three by which hints teach nothing, one after a pause, and the schedule's own.
+  for (const { reference } of open) expect((await callsOf(shop, 'verify', reference)).length).toBeLessThanOrEqual(8);
+});
+
+test('S2: twelve checkouts over which initialize hangs stop neither verify nor honest checkouts', async () => {
+  const { orderId, reference } = await shop.checkout({ email: 'earlier@example.com' });
+  await befall(shop, 'initialize', 'hang', { times: 12 });
+  const before = (await callsOf(shop, 'initialize')).length;
+  const hanging = Array.from({ length: 12 }, () => tryCheckout(shop, 'stranger@example.com'));
+  await eventually(async () => (await callsOf(shop, 'initialize')).length === before + 12);
+  expect(await honest(5)).toEqual(Array(5).fill(201));
+  await shop.sandboxPost(`/transactions/${reference}/pay`);
+  await expectPaidOnce(shop, orderId);
+  // They end together, and together they count as one failure.
+  for (const one of await Promise.all(hanging)) expect(one?.status).toBe(503);
+  const together = Array.from({ length: 5 }, () => tryCheckout(shop, 'honest@example.com'));
+  for (const one of await Promise.all(together)) expect(one?.status).toBe(201);
+});
+
+test('S8: one address has twenty streams, an IPv6 network counts as one, and others have their own', async () => {
+  const { orderId } = await shop.checkout();
+  const end = new AbortController();
+  const open = async (address: string) => {
+    const headers = { 'x-forwarded-for': address };
+    return (await fetch(`${shop.url}/orders/${orderId}/events`, { headers, signal: end.signal })).status;
+  };
+  const network = Array.from({ length: 20 }, (_, index) => open(`2001:db8:0:1::${index + 1}`));
+  expect(await Promise.all(network)).toEqual(Array(20).fill(200));
+  expect(await open('2001:db8:0:1:ffff::1')).toBe(429);
+  expect(await open('2001:db8:0:2::1')).toBe(200);
+  expect(await open('203.0.113.9')).toBe(200);
+  end.abort();
+});

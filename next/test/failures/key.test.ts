@@ -1,0 +1,97 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { startSandbox, type Sandbox } from '../../local/sandbox/sandbox.ts';
+import { eventually } from '../support/eventually.ts';
+import { sendHint, tryCheckout, useShop } from '../support/failures.ts';
+import { statusOf } from '../support/outside.ts';
+
+// A key that every way of writing spells differently, and a service that echoes it in all of them.
+
+const SECRET = 'aB3dE6g/H9jK+m2/N5p"8s=/T1&\\W4x/Y7zA~0b';
+const KEY = `sk_test_${SECRET}`;
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const json = JSON.stringify(SECRET).slice(1, -1);
+/** Each as it is written, in JSON by programs of other languages too; of base64 the letters that depend on it alone. */
+const SPELLED: Record<string, [written: string, betrays?: string]> = {
+  JSON: [json, SECRET],
+  'JSON of PHP': [json.replaceAll('/', '\\/')],
+  'JSON of Go': [json.replace('&', '\\u0026')],
+  URL: [encodeURIComponent(SECRET)],
+  'URL of Python': [encodeURIComponent(SECRET).replaceAll('%2F', '/')],
+  form: [new URLSearchParams({ key: SECRET }).toString().slice('key='.length)],
+  hex: [Buffer.from(SECRET).toString('hex')],
+  base64: [base64(KEY), base64(KEY).slice(12, -4)],
+  base64url: [Buffer.from(KEY).toString('base64url'), Buffer.from(KEY).toString('base64url').slice(12, -4)],
+  'base64 of a header': [base64(`x-api-key: ${KEY}`), base64(`x-api-key: ${KEY}`).slice(28, -4)],
+};
+const ECHO = Object.values(SPELLED)
+  .flatMap(([written]) => written)
+  .join(' ');
+
+let sandbox: Sandbox;
+const answers: unknown[] = [];
+const used = useShop(async () => {
+  sandbox = await startSandbox({ key: KEY, webhookUrl: null, webhookSecret: null });
+  used.ends.push(sandbox.close);
+  return { gatewayUrl: sandbox.url, env: { GATEWAY_SECRET_KEY: KEY, LOG_LEVEL: 'trace' } };
+});
+const { shop, receiver } = used;
+
+beforeAll(() => {
+  shop.sandbox = sandbox;
+});
+
+const befalls = (endpoint: string, kind: string, more: object) =>
+  fetch(`${sandbox.url}/sandbox/faults`, { method: 'POST', body: JSON.stringify({ endpoint, kind, ...more }) });
+
+/** What verify says of a payment from now on, as text; the echo stands where it says so. */
+const says = (reference: string, status: string) => {
+  const record = `{"reference":"${reference}","status":"${status}","amount":8500,"currency":"NGN","note":"${ECHO}","${ECHO}":1}`;
+  return befalls('verify', 'body', { reference, body: `{"status":true,"data":${record}}`, times: 0 });
+};
+
+/** Everything that is kept or shown, by its place. */
+async function places(): Promise<[place: string, text: string][]> {
+  const sql = "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'";
+  const tables = await shop.database.query<{ name: string }>(sql);
+  const rows = tables.map(async ({ name }): Promise<[string, string]> => {
+    const values = (await shop.database.query(`SELECT * FROM ${name}`)).flatMap((row) => Object.values(row));
+    return [name, values.map((one) => (Buffer.isBuffer(one) ? one.toString() : JSON.stringify(one))).join('\n')];
+  });
+  const outside = { log: shop.logs(), answers, messages: receiver.messages };
+  const shown = Object.entries(outside).map(([name, all]): [string, string] => [name, JSON.stringify(all)]);
+  return [...(await Promise.all(rows)), ...shown];
+}
+
+test('I6: a key that the service echoes is in no log line, no answer, no message and no table, not in parts', async () => {
+  const paid = await shop.checkout();
+  await says(paid.reference, 'SUCCESS');
+  answers.push(await sendHint(shop, paid.reference, shop.url, ECHO.replaceAll('"', "'")));
+  await eventually(async () => (await statusOf(shop, paid.orderId)) === 'paid');
+  const odd = await shop.checkout();
+  await says(odd.reference, `COLLECTED ${ECHO}`);
+  await sendHint(shop, odd.reference);
+  await eventually(async () => (await statusOf(shop, odd.orderId)) === 'review');
+  for (const [status, body] of [
+    [400, `{"status":false,"message":"no, ${ECHO}"}`],
+    [200, `{"status":true,"data":"https://pay.example/?key=${encodeURIComponent(KEY)}"}`],
+    [200, `{"status":true,"data":"https://${ECHO}"}`],
+    [500, ECHO],
+  ] as const) {
+    await befalls('initialize', 'body', { status, body });
+    answers.push((await tryCheckout(shop, 'ada@example.com'))?.body);
+  }
+  answers.push(await shop.request('POST', '/webhooks/payments', { json: { echo: ECHO } }));
+  answers.push((await shop.request('GET', `/orders/${odd.orderId}`)).body);
+
+  const all = await places();
+  expect(all.find(([place]) => place === 'verifications')?.[1]).toContain('[redacted]');
+  const found = all.flatMap(([place, text]) =>
+    Object.entries(SPELLED).flatMap(([how, [written, betrays = written]]) => {
+      const slices = Array.from({ length: betrays.length - 11 }, (_, from) => betrays.slice(from, from + 12));
+      // Objects become text by JSON, which escapes once more.
+      const isFound = slices.some((slice) => text.includes(slice) || text.includes(JSON.stringify(slice).slice(1, -1)));
+      return isFound ? [`${how} in ${place}`] : [];
+    }),
+  );
+  expect(found).toEqual([]);
+});

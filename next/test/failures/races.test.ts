@@ -1,0 +1,110 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { callsOf, expectPaidOnce, letPass, sendHint, useShop } from '../support/failures.ts';
+import { payInSilence, statusOf } from '../support/outside.ts';
+import type { Checkout } from '../support/shop.ts';
+
+// Four processes on one database, each with the worker's tasks.
+
+const TOKEN = 'a_token_of_the_shop_itself';
+const { shop, receiver } = useShop({ processes: 4, env: { SHOP_API_TOKEN: TOKEN } });
+
+/** So many requests at once, dealt out to the processes. @returns the statuses, sorted */
+async function atOnce(times: number, act: (url: string, index: number) => Promise<{ status: number }>) {
+  const deal = Array.from({ length: times }, (_, index) => act(shop.urls[index % shop.urls.length] ?? '', index));
+  return (await Promise.all(deal)).map(({ status }) => status).sort();
+}
+
+const byShop = (url: string, path: string, json: object) =>
+  shop.request('POST', url + path, { json, headers: { authorization: `Bearer ${TOKEN}` } });
+
+const heldOf = (orderId: string) =>
+  shop.database.query('SELECT class, held, closed_at FROM cases WHERE order_id = $1', [orderId]);
+
+/** Every counter of money grew by what the journal says. */
+async function expectSums(orderId: string, counter: string): Promise<number> {
+  const [sums] = await shop.database.query<{ ledger: number; journal: number }>(
+    `SELECT (SELECT sum(${counter})::int FROM money JOIN payments USING (reference) WHERE order_id = $1) AS ledger,
+            (SELECT coalesce(sum(amount), 0)::int FROM journal WHERE order_id = $1 AND counter = $2) AS journal`,
+    [orderId, counter],
+  );
+  expect(sums?.ledger).toBe(sums?.journal);
+  return sums?.ledger ?? 0;
+}
+
+test('I2: eighty identical webhooks at four processes: each is taken, few questions, one release, one message', async () => {
+  const { orderId, reference } = await shop.checkout({ email: 'flood@example.com' });
+  await payInSilence(shop, reference);
+  expect(new Set(await atOnce(80, (url) => sendHint(shop, reference, url)))).toEqual(new Set([202]));
+  await expectPaidOnce(shop, orderId);
+  const stored = 'SELECT times FROM webhooks WHERE $1 = ANY(payment_references)';
+  expect(await shop.database.query(stored, [reference])).toEqual([{ times: 80 }]);
+  await eventually(async () => {
+    const sql = 'SELECT FROM payments WHERE reference = $1 AND leased_until IS NULL AND hinted_at IS NULL';
+    expect(await shop.database.query(sql, [reference])).toHaveLength(1);
+  });
+  // The one that pays, three hints that teach nothing new, and one after a pause of ten seconds, if it takes so long.
+  expect((await callsOf(shop, 'verify', reference)).length).toBeLessThanOrEqual(5);
+  await eventually(() => receiver.messages.some(({ data }) => data.orderId === orderId));
+  expect(receiver.messages.filter(({ data }) => data.orderId === orderId)).toHaveLength(1);
+});
+
+test('I20: one order is refunded, cancelled, returned to and told of, ten times each at once: its sums hold', async () => {
+  const { orderId, reference } = await shop.checkout({ email: 'many@example.com' });
+  await payInSilence(shop, reference);
+  const cancels = atOnce(10, (url) => byShop(url, `/orders/${orderId}/cancel`, { reason: 'changed my mind' }));
+  const returns = atOnce(10, (url) => shop.request('GET', `${url}/checkout/return/${reference}`));
+  const hints = atOnce(10, (url, index) => sendHint(shop, reference, url, `success.${index}`));
+  expect(await returns).toEqual(Array(10).fill(303));
+  expect(await hints).toEqual(Array(10).fill(202));
+  // Each asks verify first, which says that it is paid.
+  expect(await cancels).toEqual(Array(10).fill(409));
+  await expectPaidOnce(shop, orderId);
+
+  const refund = (amount: string, externalId?: string) => (url: string) =>
+    byShop(url, `/orders/${orderId}/refunds`, { amount, reason: 'torn', externalId });
+  const [same, others] = await Promise.all([
+    atOnce(10, refund('500.00', 'one-and-the-same')),
+    atOnce(10, refund('1000.00')),
+    atOnce(10, (url, index) => sendHint(shop, reference, url, `success.again.${index}`)),
+    atOnce(10, (url) => shop.request('POST', `${url}/checkout/return/${reference}`)),
+  ]);
+  expect(same).toEqual(Array(10).fill(201));
+  // 8,500.00 have room for 500.00 and eight of the ten.
+  expect(others).toEqual([...Array<number>(8).fill(201), 409, 409]);
+  expect(await expectSums(orderId, 'refunded')).toBe(850_000);
+  expect(await expectSums(orderId, 'earned')).toBe(850_000);
+  expect(await shop.database.query('SELECT FROM refunds WHERE order_id = $1', [orderId])).toHaveLength(9);
+});
+
+test('I3: an order that is cancelled and paid at once is one of both, and its money is not lost', async () => {
+  const { orderId, reference } = await shop.checkout({ email: 'torn@example.com' });
+  const answers = await Promise.all([
+    atOnce(5, (url) => byShop(url, `/orders/${orderId}/cancel`, { reason: 'changed my mind' })),
+    payInSilence(shop, reference).then(() => atOnce(5, (url) => sendHint(shop, reference, url))),
+  ]);
+  for (const status of answers.flat()) expect(status).not.toBe(500);
+  await sendHint(shop, reference);
+  await eventually(async () => {
+    expect(await expectSums(orderId, 'came')).toBe(850_000);
+  });
+  if ((await statusOf(shop, orderId)) === 'paid') await expectPaidOnce(shop, orderId);
+  else expect(await heldOf(orderId)).toEqual([{ class: 'paid_after_end', held: '850000', closed_at: null }]);
+});
+
+test('M18: of two payments of one order that are both paid, the first proof pays and the other is held', async () => {
+  const first = await shop.checkout({ email: 'tabs@example.com' });
+  await letPass(shop.database, 3_700);
+  const again = { json: { orderId: first.orderId } };
+  const { body: second } = await shop.request<Checkout>('POST', '/checkout', again);
+  expect(second).toMatchObject({ orderId: first.orderId, reference: expect.not.stringContaining(first.reference) });
+  await Promise.all([payInSilence(shop, first.reference), payInSilence(shop, second.reference)]);
+  await atOnce(8, (url, index) => sendHint(shop, [first, second][index % 2]?.reference ?? '', url));
+  await expectPaidOnce(shop, first.orderId);
+  await eventually(async () => {
+    const held = { class: 'duplicate_payment', held: '850000', closed_at: null };
+    expect(await heldOf(first.orderId)).toEqual([held]);
+  });
+  expect(await statusOf(shop, first.orderId)).toBe('paid');
+  expect(receiver.messages.filter(({ data }) => data.orderId === first.orderId).length).toBeLessThanOrEqual(1);
+});

@@ -1,0 +1,58 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { befall, callsOf, sendHint, startWorker, useShop } from '../support/failures.ts';
+import { comeBack, payInSilence, statusOf, unschedule } from '../support/outside.ts';
+import type { Running } from '../support/process.ts';
+
+// A worker stands still over an answer that it asked for, while a server without a worker asks and writes a newer one.
+
+const used = useShop({ worker: false });
+const { shop } = used;
+let worker: Running;
+
+beforeAll(async () => {
+  worker = await startWorker(used, { LOG_LEVEL: 'debug' });
+});
+
+/** The worker asks, and reads the answer only after `meanwhile` has happened and its shopper has come back. */
+async function standStill(reference: string, meanwhile: () => Promise<unknown>): Promise<void> {
+  await unschedule(shop, reference);
+  await befall(shop, 'verify', 'delay', { reference, delayMs: 3_000 });
+  await sendHint(shop, reference);
+  await eventually(async () => (await callsOf(shop, 'verify', reference)).length === 1);
+  process.kill(worker.pid, 'SIGSTOP');
+  try {
+    await shop.database.query('UPDATE payments SET leased_until = clock_timestamp() WHERE reference = $1', [reference]);
+    await meanwhile();
+    await comeBack(shop, reference);
+    await eventually(async () => {
+      expect(await callsOf(shop, 'verify', reference)).toMatchObject([{ status: 200 }, { status: 200 }]);
+    });
+  } finally {
+    process.kill(worker.pid, 'SIGCONT');
+  }
+  await eventually(() => worker.lines().some((line) => line.msg === 'payment checked' && line.reference === reference));
+}
+
+test.each([
+  ['M3: a slow "pending" does not unsay that the money has come', 'pay', 'paid', 1],
+  ['M4: a stale "paid" releases nothing over a newer "reversed"', 'reverse', 'failed', 0],
+])('%s', async (_, act, status, releases) => {
+  const { orderId, reference } = await shop.checkout();
+  if (act === 'reverse') await payInSilence(shop, reference);
+  await standStill(reference, () => shop.sandboxPost(`/transactions/${reference}/${act}`, { notify: false }));
+  expect(await statusOf(shop, orderId)).toBe(status);
+  const sql = `SELECT (SELECT array_agg(outcome::text) FROM verifications WHERE reference = $1) AS outcomes,
+    (SELECT count(*)::int FROM releases WHERE reference = $1) AS releases,
+    (SELECT count(*)::int FROM cases WHERE reference = $1) AS cases`;
+  const outcomes = [act === 'pay' ? 'paid' : 'reversed'];
+  expect(await shop.database.query(sql, [reference])).toEqual([{ outcomes, releases, cases: 0 }]);
+});
+
+test('5.2: where a newer answer than our question has been written, verify is asked again', async () => {
+  const { reference } = await shop.checkout();
+  await standStill(reference, () => payInSilence(shop, reference));
+  await eventually(async () => {
+    expect((await callsOf(shop, 'verify', reference)).length).toBe(3);
+  }, 5_000);
+});

@@ -1,0 +1,60 @@
+import { expect } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { startProcess } from '../support/process.ts';
+import { TEST_KEY, WEBHOOK_SECRET, type Checkout, type Shop } from '../support/shop.ts';
+
+export const SHOP_TOKEN = 'a_token_of_a_shop_for_tests';
+
+/** A call of the shop's own system. */
+export const asShop = <Body = unknown>(shop: Shop, path: string, json: object) =>
+  shop.request<Body>('POST', path, { headers: { authorization: `Bearer ${SHOP_TOKEN}` }, json });
+
+/** A webhook comes, and what verify says to the question that it causes is written. */
+export async function tell(shop: Shop, reference: string): Promise<void> {
+  const [clock] = await shop.database.query(`SELECT date_trunc('milliseconds', clock_timestamp()) AS now`);
+  await shop.sandboxPost(`/transactions/${reference}/webhook`);
+  const asked = 'SELECT 1 FROM payments WHERE reference = $1 AND answered_at >= $2 AND leased_until IS NULL';
+  await eventually(async () => (await shop.database.query(asked, [reference, clock?.now])).length > 0);
+}
+
+/** Something happens to a payment at the service (local/sandbox/control.ts), and then it tells us. */
+export async function happens(shop: Shop, reference: string, act: string, body: object = {}): Promise<void> {
+  const isQuiet = act === 'record' || act === 'hide';
+  await shop.sandboxPost(`/transactions/${reference}/${act}`, isQuiet ? body : { ...body, notify: false });
+  await tell(shop, reference);
+}
+
+/** A checkout of NGN 8500.00 that is paid. */
+export async function buy(shop: Shop, payment: object = {}): Promise<Checkout> {
+  const checkout = await shop.checkout();
+  await happens(shop, checkout.reference, 'pay', payment);
+  return checkout;
+}
+
+/** Waits until an order has this status, and exactly these open cases: class, held, missing (minor units), currency. */
+export async function stands(shop: Shop, orderId: string, status: string, ...cases: unknown[]): Promise<void> {
+  const open = `SELECT concat_ws(' ', class, held, missing, currency) AS text FROM cases
+    WHERE order_id = $1 AND closed_at IS NULL ORDER BY id`;
+  await eventually(async () => {
+    const { body } = await shop.request<{ status: string }>('GET', `/orders/${orderId}`);
+    const rows = await shop.database.query(open, [orderId]);
+    expect([body.status, ...rows.map(({ text }) => text)]).toEqual([status, ...cases]);
+  });
+}
+
+export const saying = (text: RegExp): unknown => expect.stringMatching(text);
+
+/** What Ada does by a command. @returns its exit code, and all that it said */
+export async function command(shop: Shop, ...words: string[]): Promise<{ exit: number | string; said: string }> {
+  const keys = { GATEWAY_SECRET_KEY: TEST_KEY, WEBHOOK_SECRETS: WEBHOOK_SECRET };
+  const places = { PUBLIC_URL: shop.url, DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url ?? '' };
+  const process = startProcess('src/cli.ts', { ...keys, ...places }, [...words, '--note', 'a test', '--by', 'ada']);
+  const exit = await process.end();
+  return { exit, said: [...process.lines().map(({ msg }) => msg), process.stderr()].join('\n') };
+}
+
+/** Ada accepts the open case of an order. */
+export async function accept(shop: Shop, orderId: string): ReturnType<typeof command> {
+  const [open] = await shop.database.query('SELECT id FROM cases WHERE order_id = $1 AND closed_at IS NULL', [orderId]);
+  return command(shop, 'cases', 'decide', String(open?.id), '--as', 'accept');
+}

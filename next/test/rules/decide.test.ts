@@ -1,0 +1,103 @@
+import { expect, test } from '@jest/globals';
+import { statusOf } from '../../src/orders/order.ts';
+import { decide, statusOfPayment, type Situation } from '../../src/payments/decide.ts';
+
+/** Every combination of the values that each field can have. */
+function combinations<Fields extends object>(values: { [Name in keyof Fields]: readonly Fields[Name][] }): Fields[] {
+  const fields = Object.entries<readonly unknown[]>(values);
+  const each = (all: object[], [name, some]: (typeof fields)[number]): object[] =>
+    all.flatMap((one) => some.map((value) => ({ ...one, [name]: value })));
+  return fields.reduce(each, [{}]) as Fields[];
+}
+
+const ANSWERS = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown', 'unproven', 'not_found'] as const;
+const OUTCOMES = [...ANSWERS, 'unreadable'] as const;
+const BOTH = [false, true];
+
+test('M1, M11, M19: of every answer and every state of an order, one releases', () => {
+  const evidence = combinations<Situation['evidence']>({
+    outcome: OUTCOMES,
+    shows: [null, 0n, 1n, 849_999n, 850_000n, 850_001n, 85_000_000n],
+    currency: [null, 'NGN', 'USD'],
+    doubt: [null, 'amount_received differs from amount'],
+  });
+  const ours = { amount: [850_000n], currency: ['NGN'], isReleased: BOTH, isEnded: BOTH };
+  const order = [null, ...combinations<NonNullable<Situation['order']>>(ours)];
+  const all = combinations<Situation>({ evidence, order, isDecided: BOTH });
+  expect(all).toHaveLength(9 * 7 * 3 * 2 * 5 * 2);
+  expect(all.filter((one) => decide(one) === 'release')).toEqual([
+    {
+      evidence: { outcome: 'paid', shows: 850_000n, currency: 'NGN', doubt: null },
+      order: { amount: 850_000n, currency: 'NGN', isReleased: false, isEnded: false },
+      isDecided: false,
+    },
+  ]);
+});
+
+type PaymentFacts = Parameters<typeof statusOfPayment>[0];
+const PAYMENTS = ['sending', 'open', 'paid', 'review', 'failed', 'expired', 'refused', 'foreign'] as const;
+
+// Nothing is released, held or looked at. The newest answer (rows; others are like none) and the status as it was.
+const BECOMES = `
+              sending  open     review   failed   expired  refused
+  null        sending  open     open     failed   expired  refused
+  paid        failed   failed   failed   failed   failed   failed
+  pending     open     open     open     open     open     open
+  failed      failed   failed   failed   failed   failed   failed
+  expired     expired  expired  expired  expired  expired  expired
+  reversed    failed   failed   failed   failed   failed   failed`;
+const [COLUMNS = [], ...ROWS] = BECOMES.trim()
+  .split('\n')
+  .map((line) => line.trim().split(/\s+/));
+const became = new Map(ROWS.flatMap(([name, ...cells]) => cells.map((cell, at) => [`${name} ${COLUMNS[at]}`, cell])));
+
+function expectedOf({ status, isReleased, hasHeldMoney, hasOpenCase, outcome, isOver }: PaymentFacts): string {
+  if (status === 'foreign') return 'foreign';
+  if (isReleased) return 'paid';
+  if (hasHeldMoney || hasOpenCase) return 'review';
+  const isFailed = outcome === 'paid' || outcome === 'failed' || outcome === 'reversed';
+  if (isOver && !isFailed && status !== 'refused') return 'expired';
+  return became.get(`${outcome} ${status}`) ?? became.get(`null ${status}`) ?? 'there is no such column';
+}
+
+test('a payment has one status for each state and answer: by release, held money or case, answer, time', () => {
+  const all = combinations<PaymentFacts>({
+    status: PAYMENTS,
+    isReleased: BOTH,
+    hasHeldMoney: BOTH,
+    hasOpenCase: BOTH,
+    outcome: [null, ...OUTCOMES],
+    isOver: BOTH,
+  });
+  // Paid without a release cannot be.
+  const possible = all.filter(({ status, isReleased }) => status !== 'paid' || isReleased);
+  for (const facts of possible) expect([facts, statusOfPayment(facts)]).toEqual([facts, expectedOf(facts)]);
+});
+
+type OrderFacts = Parameters<typeof statusOf>[0];
+const has = ({ payments }: OrderFacts, ...statuses: string[]): boolean =>
+  payments.some(({ status }) => statuses.includes(status));
+
+/** The first that fits, from the top. */
+const ORDER_IS: [string, (facts: OrderFacts) => boolean][] = [
+  ['paid', (facts) => facts.isReleased],
+  ['expired', (facts) => facts.endedBy === 'deadline'],
+  ['cancelled', (facts) => facts.endedBy !== null],
+  ['review', (facts) => facts.hasHeldMoney || facts.hasOpenCase],
+  ['pending', (facts) => has(facts, 'sending', 'open')],
+  ['failed', (facts) => has(facts, 'failed', 'expired')],
+  ['pending', () => true],
+];
+
+test('M2: an order is paid by its release for ever, else ended, else in review, else as its payments are', () => {
+  const single = PAYMENTS.map((status) => ({ status }));
+  const all = combinations<OrderFacts>({
+    isReleased: BOTH,
+    endedBy: [null, 'deadline', 'shop', 'ada'],
+    hasHeldMoney: BOTH,
+    hasOpenCase: BOTH,
+    payments: [[], ...single.flatMap((one) => [[one], ...single.map((other) => [one, other])])],
+  });
+  for (const facts of all)
+    expect([facts, statusOf(facts)]).toEqual([facts, ORDER_IS.find(([, fits]) => fits(facts))?.[0]]);
+});

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { afterHint, isOver, nextCheck } from '../../src/payments/schedule.ts';
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+const PLACED = new Date('2026-03-01T12:00:00Z');
+const at = (sec: number): Date => new Date(PLACED.getTime() + sec * 1_000);
+const ageOf = (time: Date | null): number | null => time && (time.getTime() - PLACED.getTime()) / 1_000;
+
+test('a payment is asked about ever more rarely, then daily, to the end of the time in which it may be paid', () => {
+  const ages: (number | null)[] = [];
+  for (let next = nextCheck(PLACED, PLACED, 3.5); next !== null; next = nextCheck(PLACED, next, 3.5))
+    ages.push(ageOf(next));
+  const early = [5, 15, 45, 120, 300, 900, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
+  expect(ages).toEqual([...early, DAY, 2 * DAY, 3 * DAY, 3.5 * DAY]);
+});
+
+test.each([
+  [4.5, 15],
+  [5_000, 3 * HOUR],
+  [29.5 * DAY, 30 * DAY],
+  [30 * DAY, null],
+])('R4: where it may be paid for 30 days, the check after %d s is at %s', (age, next) => {
+  expect(ageOf(nextCheck(PLACED, at(age), 30))).toBe(next);
+  expect(isOver(PLACED, at(age), 30)).toBe(next === null);
+});
+
+test('hints are followed at once three times, then after pauses that grow, where nothing new is learnt', () => {
+  const quietChecks = [0, 1, 2, 3, 4, 5, 6, 60];
+  const pauses = quietChecks.map((quiet) => ageOf(afterHint(PLACED, quiet, PLACED)));
+  expect(pauses).toEqual([0, 0, 0, 10, 60, 600, HOUR, HOUR]);
+  for (const quiet of quietChecks) {
+    expect(ageOf(afterHint(PLACED, quiet, at(2 * HOUR)))).toBe(2 * HOUR);
+    expect(ageOf(afterHint(null, quiet, PLACED))).toBe(0);
+  }
+});
