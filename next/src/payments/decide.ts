@@ -2,15 +2,16 @@ import type { Evidence } from '../gateway/evidence.ts';
 import type { PaymentStatus } from '../platform/prisma/client.ts';
 
 /**
- * Every state of a payment, what it waits for, and where it goes.
+ * Every state of a payment, what it waits for, and where it goes. From each but `paid` and `foreign`, what verify says
+ * leads to paid, review, failed, expired or open.
  *
  * - `sending`: initialize may have reached the service or not: waits for its answer, then for verify. It is never sent
- *   again. Open, refused, or what verify says.
- * - `open`: the shopper may pay: waits for a hint or the schedule. Paid, failed, review, expired.
+ *   again. Open, refused, or expired when the time to pay is over.
+ * - `open`: the shopper may pay: waits for a hint or the schedule. Expired when the time to pay is over.
  * - `paid`: it released its order. For ever: what happens to its money later is a case.
- * - `failed`: the service says failed or taken back, or a person gave its money back. Watched on: a late "paid" counts.
- * - `expired`: by the service's word, or because the time to pay is over. Late money pays an order that is still open,
- *   and is held where it has ended.
+ * - `failed`: the service says failed or taken back, or a person gave its money back. Watched on: late money counts.
+ * - `expired`: by the service's word, or the time to pay is over. Late money pays an order that is still open, and is
+ *   held where it has ended.
  * - `review`: money is held, or the answer proves nothing: waits for a person, or for an answer that pays.
  * - `refused`: the service said no at initialize, or nothing was sent. The end, unless verify knows it after all.
  * - `foreign`: a reference that is not ours, of which the list showed money. It has no order.
