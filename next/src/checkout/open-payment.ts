@@ -28,9 +28,8 @@ const FIRST_CHECK_MS = 5_000;
 
 /**
  * Opens a committed payment at the service: one initialize call, ever, for its reference.
- * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is unknown, 409 when the
- * order
- * ended meanwhile: its page must not be paid
+ * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is unknown, 409 when the order
+ * was paid, held or ended meanwhile: its page must not be paid
  */
 export async function openPayment(
   parts: OpenParts,
@@ -55,7 +54,8 @@ export async function openPayment(
       extra: { orderId },
     });
   await limits.countOpened(email);
-  const refusal = status && refusalOf(status, orderId);
+  if (status === null) throw new Error(`the order ${orderId} is gone`);
+  const refusal = refusalOf(status, orderId);
   if (refusal !== null) throw refusal;
   return { orderId, reference, amount, currency, checkoutUrl: result.checkoutUrl };
 }

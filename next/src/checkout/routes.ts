@@ -68,7 +68,7 @@ async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opene
   const header = req.get('idempotency-key') ?? given.intent;
   if (typeof input === 'object' && input !== null && 'orderId' in input) {
     const { orderId } = parseInput(againInput, input);
-    // An order is its own key: of a key beside it the form alone is checked.
+    // An order is its own key: one that is sent beside it need only be well-formed.
     readKey(header, orderId, { orderId });
     return continueCheckout(parts, orderId);
   }
@@ -78,7 +78,7 @@ async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opene
   return startCheckout(parts, { ...basket, returnUrl }, key);
 }
 
-/** A plain HTML form: `email`, as many `sku` as `quantity` fields, or `orderId`; `intent` is its idempotency key. */
+/** A plain HTML form: `email`, a `quantity` (1 where it is missing) for each `sku`, or `orderId`; `intent` is its idempotency key. */
 function readForm(text: string): { input: unknown; intent: string | undefined } {
   const form = new URLSearchParams(text);
   const one = (name: string): Record<string, string> => (form.get(name) ? { [name]: form.get(name) ?? '' } : {});

@@ -102,11 +102,9 @@ async function placeOrder(
 }
 
 /**
- * Goes on with an order that exists. Each payment that may still be paid is asked about first: verify may know that
- * one is
- * paid, or over. Then the page that is open is handed out again, or the next payment is made; that one also where
- * verify
- * gave no answer about payments whose pages are dead.
+ * Goes on with an order that exists. Each payment that may still be paid is asked about first: verify may know that one
+ * is paid, or over. Then the page that is open is handed out again, or the next payment is made. A next payment is made
+ * even without an answer about payments whose pages are dead.
  * @throws {Problem} whatever keeps the shopper from paying
  */
 export async function continueCheckout(parts: CheckoutParts, orderId: string): Promise<Opened> {
@@ -123,14 +121,16 @@ export async function continueCheckout(parts: CheckoutParts, orderId: string): P
     if (taken !== null) {
       asked.add(taken.reference);
       await parts.confirm(taken, 'person', ASK_MS);
+      // Another request is sending a payment, or asking about this one: look again.
     } else await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
   }
-  throw new Problem('request-in-flight', { retryAfterSec: 2 });
+  const why = asked.size > 0 ? 'payment-service-unavailable' : 'request-in-flight';
+  throw new Problem(why, { retryAfterSec: RETRY_SEC, extra: { orderId } });
 }
 
 const WAIT_STEP_MS = 200;
 const ASK_MS = 6_000;
-/** An answer to a question this young is of just now. */
+/** An answer that was asked for within this time is of just now. */
 const JUST_NOW_MS = 10_000;
 
 type Plan =

@@ -103,7 +103,7 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
     const lastError = error instanceof NotTaken ? error.message : `no answer from the receiver: ${codeOf(error)}`;
     const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
     const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
-    const wantedSec = error instanceof NotTaken ? Math.min(error.waitSec ?? 0, LONGEST_WAIT_SEC) : 0;
+    const wantedSec = error instanceof NotTaken ? (error.waitSec ?? 0) : 0;
     const pauseOrWantedSec = Math.max(pauseSec, wantedSec);
     // By the database's clock: a process whose own is wrong would hurry, or wait for hours.
     await prisma.$executeRaw`

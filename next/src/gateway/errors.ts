@@ -19,7 +19,11 @@ export class Unanswered extends Error {
 /** 401, or 403 for everything: the service refuses the key. Nothing can be learnt until it is replaced. */
 export class KeyRefused extends Unanswered {
   constructor(status: number) {
-    super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`, { sent: true });
+    // It did not act for a key that it does not know.
+    super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`, {
+      sent: false,
+      retryAfterSec: 60,
+    });
     this.name = 'KeyRefused';
   }
 }

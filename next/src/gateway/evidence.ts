@@ -34,7 +34,7 @@ export function bare(raw: Raw, outcome: 'not_found' | 'unreadable', doubt: strin
   return { ...NOTHING, ...raw, outcome, doubt };
 }
 
-/** The database takes no NUL, no half of a pair of surrogates, and no key of any length. */
+/** The database takes no NUL, no half of a pair of surrogates, and no text of any length into an index. */
 const STORABLE = /^[^\p{Cc}\p{Cs}]{0,200}$/u;
 
 const STATUSES = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown'];

@@ -3,7 +3,7 @@ import type { ServiceAdapter } from './adapter.ts';
 import { toServiceAmount } from './amounts.ts';
 import { checkCheckoutUrl } from './checkout-url.ts';
 import type { Answer } from './client.ts';
-import { KeyRefused, Unanswered } from './errors.ts';
+import { Unanswered } from './errors.ts';
 import type { Service } from './gateway.ts';
 
 export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
@@ -41,22 +41,17 @@ export async function initialize(service: Service, request: InitializeRequest): 
   try {
     body = JSON.stringify(adapter.initialize.body?.(fields) ?? fields);
   } catch (error) {
-    return notSent(`the adapter cannot write the request: ${String(error)}`);
+    const reason = `the adapter cannot write the request: ${String(error)}`;
+    return { outcome: 'not-sent', reason, retryAfterSec: null };
   }
   try {
     const call = { method: 'POST' as const, path: PATH, body, totalMs: INITIALIZE_MS, maxBytes: MAX_BYTES };
     return classify(service, await service.ask('initialize', 'person', WAIT_MS, call));
   } catch (error) {
-    // The service did not act for a key that it does not know, and the order is not at fault.
-    if (error instanceof KeyRefused) return notSent(error.message, 60);
     if (!(error instanceof Unanswered)) throw error;
     return { outcome: error.sent ? 'unknown' : 'not-sent', reason: error.message, retryAfterSec: error.retryAfterSec };
   }
 }
-
-const notSent = (reason: string, retryAfterSec: number | null = null): InitializeResult => {
-  return { outcome: 'not-sent', reason, retryAfterSec };
-};
 
 function classify(
   { adapter, mode, checkoutHosts }: Service,

@@ -1,3 +1,6 @@
+/** However long another system asks us to wait. */
+const LONGEST_SEC = 3_600;
+
 type Headers = Record<string, string | string[] | undefined>;
 
 /**
@@ -7,7 +10,9 @@ type Headers = Record<string, string | string[] | undefined>;
 export function retryAfterSec(headers: Headers): number | null {
   const given = headers['retry-after'];
   if (typeof given !== 'string') return null;
-  if (/^\d{1,9}$/.test(given)) return Number(given);
+  if (/^\d{1,9}$/.test(given)) return Math.min(Number(given), LONGEST_SEC);
   const [until, now] = [Date.parse(given), Date.parse(String(headers.date))];
-  return Number.isNaN(until) || Number.isNaN(now) ? null : Math.max(0, Math.ceil((until - now) / 1_000));
+  return Number.isNaN(until) || Number.isNaN(now)
+    ? null
+    : Math.min(Math.max(0, Math.ceil((until - now) / 1_000)), LONGEST_SEC);
 }

@@ -66,8 +66,6 @@ const FAILURES = 5;
 const PROBE_EVERY_MS = 1_000;
 /** Calls that began this close to a failed one failed with it: they count once. */
 const ONE_MOMENT_MS = 1_000;
-/** However long a service asks us to wait. */
-const LONGEST_PAUSE_SEC = 3_600;
 
 /** Of one endpoint: a service that hangs over some checkouts must not stop verify. Time is this process's own. */
 function createGate(): { check(): void; watch<A extends Answer>(call: () => Promise<A>): Promise<A> } {
@@ -94,7 +92,7 @@ function createGate(): { check(): void; watch<A extends Answer>(call: () => Prom
         const answer = await call();
         settle(beganMs, answer.status >= 500);
         if (answer.retryAfterSec !== null && (answer.status === 429 || answer.status === 503))
-          pausedUntilMs = performance.now() + Math.min(answer.retryAfterSec, LONGEST_PAUSE_SEC) * 1_000;
+          pausedUntilMs = performance.now() + answer.retryAfterSec * 1_000;
         return answer;
       } catch (error) {
         settle(beganMs, true);

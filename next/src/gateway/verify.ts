@@ -15,10 +15,10 @@ export async function verify(service: Service, reference: string, share: Share, 
   const path = `/v1/transactions/verify/${encodeURIComponent(reference)}`;
   const waitMs = share === 'background' ? CALL_MS : Math.floor(withinMs / 4);
   const totalMs = share === 'background' ? CALL_MS : Math.ceil(withinMs - waitMs);
-  const { status, json, text } = await service.ask('verify', share, waitMs, { ...CALL, path, totalMs });
+  const { status, json, text, retryAfterSec } = await service.ask('verify', share, waitMs, { ...CALL, path, totalMs });
   const isAnswer =
     (status >= 200 && status < 300) || (status >= 400 && status < 500 && ![403, 408, 429].includes(status));
-  if (!isAnswer) throw new Unanswered(`the service could not be asked: HTTP ${status}`, { sent: true });
+  if (!isAnswer) throw new Unanswered(`the service could not be asked: HTTP ${status}`, { sent: true, retryAfterSec });
   const raw = { httpStatus: status, body: text };
   return json === undefined
     ? bare(raw, 'unreadable', 'the answer is not JSON')

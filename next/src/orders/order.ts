@@ -8,8 +8,8 @@ import type { Mode, OrderStatus } from '../platform/prisma/client.ts';
  * - `paid`: released. For ever: what happens to the money later is a case, and never takes the release back.
  * - `failed`: its payments failed or expired. The shopper may try again (pending), and late money counts (paid,
  *   review).
- * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it. Paid, or what is
- *   left.
+ * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it. Then
+ *   paid, or the status that its payments give it.
  * - `expired`: its deadline has passed. Money that comes later is held. A person may reopen it.
  * - `cancelled`: a person ended it. Money that comes later is held. A person may reopen it.
  */
@@ -38,10 +38,9 @@ export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payme
 }
 
 /**
- * Locks the order and its payments, so that nobody else decides about its money until this transaction ends. Every
- * transaction that writes a row below an order takes it first. Inserts of children do not wait; hints, which are
- * written
- * to payments without the order's lock, do.
+ * Locks the order and its payments, so that nobody else decides about its money until this transaction ends. Every change
+ * of money or status takes it first. Inserts of children do not wait; leases and hints, which write to payments without
+ * it, do.
  * @returns the database's time once the lock is held (as a plain column it would be the time before the wait); null:
  * there is no such order of this mode
  */

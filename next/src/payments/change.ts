@@ -40,7 +40,7 @@ export type Terms = {
 
 /**
  * A change of one order, behind its lock. What is set here is set in the dossier at once, and written at the end, each
- * row once. Releases, cases and answers are written as they come, since others name them.
+ * row once. Answers, releases, cases, refunds and new payments are written as they come.
  */
 export type Change = {
   tx: Tx;
@@ -50,12 +50,12 @@ export type Change = {
   by: string;
   /** The database's time when the lock was had. */
   now: Date;
-  /** The rows that are written. */
+  /** Rows to be written. The stored order.paid stands in the dossier's messages, and no new one. */
   orders: Set<Dossier>;
   payments: Set<DossierPayment>;
   money: Set<MoneyRow>;
   journal: Prisma.JournalEntryCreateManyInput[];
-  messages: Prisma.MessageCreateManyInput[];
+  outbox: Prisma.MessageCreateManyInput[];
 };
 
 /** The columns that `write` of change-order.ts writes. */
@@ -85,9 +85,9 @@ export function record(
 }
 
 /** What the shop's own system is told, if it wants to hear of it. */
-export function tell({ terms, dossier, now, messages }: Change, type: MessageType, extra: Extra = {}): void {
+export function tell({ terms, dossier, now, outbox }: Change, type: MessageType, extra: Extra = {}): void {
   const row = messageRow(terms.wanted, type, dossier, now, extra);
-  if (row !== null) messages.push(row);
+  if (row !== null) outbox.push(row);
 }
 
 /** The ledger of a payment in a currency; an empty one where nothing was shown yet. */

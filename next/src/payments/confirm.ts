@@ -28,22 +28,18 @@ export type Lease = {
   orderId: string;
   /** The database's time before the question: an answer to an older question does not overwrite a newer one's. */
   askedAt: Date;
+  /** Tells this lease from a later one of the same payment. */
+  leasedUntil: Date;
   cause: 'hint' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person';
 };
-
-/**
- * Written: the answer is in the books, or a newer one is. Not asked: nothing was learnt or kept, and the payment is
- * put off.
- */
-export type Confirmed =
-  { outcome: 'written'; answer: Evidence['outcome'] } | { outcome: 'not-asked'; retryAfterSec: number | null };
 
 /**
  * Makes our order agree with what verify says about a payment: the one function that marks an order paid on evidence.
  * Webhooks, returns, the schedule and people may all cause it; none of them is believed.
  * @param withinMs milliseconds for the question
+ * @returns what the answer says; null: nothing was learnt or kept, and the payment is asked about later
  */
-export type Confirm = (lease: Lease, share: Share, withinMs?: number) => Promise<Confirmed>;
+export type Confirm = (lease: Lease, share: Share, withinMs?: number) => Promise<Evidence['outcome'] | null>;
 
 export type ConfirmParts = {
   prisma: PrismaClient;
@@ -63,9 +59,10 @@ export function createConfirm(parts: ConfirmParts): Confirm {
       await changeOrder(parts, orderId, 'service', (change) => confirmPayment(change, lease, evidence));
       onMessage();
       logger.debug({ reference, orderId, cause, outcome: evidence.outcome }, 'payment checked');
-      return { outcome: 'written', answer: evidence.outcome };
+      return evidence.outcome;
     } catch (error) {
-      return { outcome: 'not-asked', retryAfterSec: await putOff(parts, lease, error) };
+      await putOff(parts, lease, error);
+      return null;
     }
   };
 }
@@ -93,7 +90,7 @@ async function doubtUsedId({ tx, dossier }: Change, evidence: Evidence): Promise
   return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
 }
 
-/** Stores the answer unless it says what the newest one said. @returns whether something new was learnt */
+/** Stores the answer unless it says what the newest one said, and of unreadable ones in a row the first. @returns whether it is news */
 async function storeAnswer(
   change: Change,
   payment: DossierPayment,
@@ -103,12 +100,13 @@ async function storeAnswer(
   const { tx, now } = change;
   const { reference } = payment;
   const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = evidence;
-  const { unreadableSince } = payment;
-  setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (unreadableSince ?? now) : null });
+  const { unreadableSince: since } = payment;
+  const wasUnreadable = since !== null;
+  setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (since ?? now) : null });
   const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
   const [newest] = payment.verifications;
   const isSame = newest !== undefined && isSameDigest(newest.digest, digest);
-  if (outcome === 'unreadable' ? unreadableSince !== null : isSame) return false;
+  if (outcome === 'unreadable' ? wasUnreadable : isSame) return false;
   const said = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
   const asked = {
     reference,
@@ -130,14 +128,14 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
   if (shows === null) return;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
-  // What went of this charge since the last answer about it is news; of another charge, what went beyond all that did.
+  // News of the same charge: more went than its last answer said. Of another charge: more than ever went.
   const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
   for (const currency of currencies) {
     const money = moneyOf(payment, currency);
     const isNamed = currency === named;
     const known = isSame ? (goneBy(before) ?? 0n) : money.went;
     const more = gone === null ? null : gone > known ? gone - known : 0n;
-    const news = named !== null && !isNamed ? 0n : more;
+    const news = isNamed ? more : named === null ? null : 0n;
     setMoney(change, payment, money, observeVerify(money, isNamed ? shows : 0n, news), 'shown by verify');
   }
 }
@@ -182,12 +180,12 @@ function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews:
   });
 }
 
-/** Nothing was learnt, or it could not be written: the payment is asked about later. @returns what the service wants */
+/** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */
 async function putOff(
   { prisma, logger }: ConfirmParts,
-  { reference, orderId }: Lease,
+  { reference, orderId, leasedUntil }: Lease,
   error: unknown,
-): Promise<number | null> {
+): Promise<void> {
   const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;
   if (error instanceof Unanswered)
     logger.warn({ reference, orderId, reason: error.message }, 'payment could not be checked');
@@ -202,6 +200,5 @@ async function putOff(
   await prisma.$executeRaw`
     UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
       + make_interval(secs => greatest(least(5 * 2 ^ least(failures, 10), 3600), ${retryAfterSec ?? 0}::int))
-    WHERE reference = ${reference}`;
-  return retryAfterSec;
+    WHERE reference = ${reference} AND leased_until = ${leasedUntil}`;
 }

@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 500;
 
 export type AskParts = { prisma: PrismaClient; terms: Terms; confirm: Confirm };
 
-/** Takes the right to ask about a payment. @returns null while another process has it, or it is not ours */
+/** Takes the right to ask about a payment. @returns null while somebody has it, or it is not ours */
 export async function lease(
   { prisma, terms }: AskParts,
   reference: string,
@@ -23,7 +23,7 @@ export async function lease(
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
     WHERE reference = ${reference} AND mode = ${terms.mode}::mode AND order_id IS NOT NULL
       AND (leased_until IS NULL OR leased_until <= clock_timestamp())
-    RETURNING reference, order_id AS "orderId", clock_timestamp() AS "askedAt"`;
+    RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt"`;
   return row === undefined ? null : { ...row, cause };
 }
 
@@ -38,8 +38,8 @@ export async function askNow(parts: AskParts, reference: string, cause: Lease['c
   for (let step = 0; step < WAIT_STEPS; step += 1) {
     const taken = await lease(parts, reference, cause);
     if (taken !== null) {
-      const confirmed = await parts.confirm(taken, cause === 'deadline' ? 'background' : 'person');
-      return confirmed.outcome === 'written' && confirmed.answer !== 'unreadable';
+      const answer = await parts.confirm(taken, cause === 'deadline' ? 'background' : 'person');
+      return answer !== null && answer !== 'unreadable';
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
   }
@@ -56,19 +56,20 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
       WHERE next_check_at <= clock_timestamp() AND (leased_until IS NULL OR leased_until <= clock_timestamp())
         AND mode = ${mode}::mode AND order_id IS NOT NULL
       ORDER BY next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    RETURNING reference, order_id AS "orderId", clock_timestamp() AS "askedAt", hinted_at IS NOT NULL AS "isHinted"`;
+    RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt",
+      hinted_at IS NOT NULL AS "isHinted"`;
   return rows.map(({ isHinted, ...row }) => ({ ...row, cause: isHinted ? 'hint' : 'schedule' }));
 }
 
 /**
- * A webhook, a return or a click names payments: those that are ours become due, at once or after a pause. It proves
- * nothing, and a flood of them costs few questions.
+ * A webhook or a return names payments: those that are ours become due, at once or after a pause. It proves nothing, and
+ * a flood of them costs few questions.
  * @returns how many are ours
  */
 export async function hint(prisma: PrismaClient, mode: Mode, references: readonly string[]): Promise<number> {
   if (references.length === 0) return 0;
-  // By the database's clock, without the order's lock, and locked in the order in which lockOrder does. least and
-  // greatest pass over NULL: what no check awaits becomes due, too.
+  // afterHint of schedule.ts by the database's clock; arrays begin at 1, and least and greatest pass over NULL: what no
+  // check awaits becomes due, too. Locked in the order in which lockOrder does.
   return prisma.$executeRaw`
     UPDATE payments SET hinted_at = clock_timestamp(),
       next_check_at = least(next_check_at, greatest(clock_timestamp(),

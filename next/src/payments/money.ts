@@ -28,7 +28,7 @@ export const EMPTY: Ledger = { verifyShows: null, listShows: null, ...NOTHING, .
 
 /** What follows from a ledger by subtraction. */
 export type Standing = {
-  /** To go at the service, which will show it once. */
+  /** All that is booked as going back through the service, shown by it or not yet. */
   toGo: bigint;
   /** Came, and nothing has been done with it: the shop's debt until somebody decides. */
   held: bigint;
