@@ -13,7 +13,7 @@ export function healthRoutes({ pool }: Database, gateway: Gateway): Router {
   router.get('/readyz', async (_req, res) => {
     const checks = {
       database: await databaseState(pool),
-      gateway: gateway.isKeyRefused() ? 'refuses the secret key' : 'ok',
+      gateway: (await gateway.isKeyRefused()) ? 'refuses the secret key' : 'ok',
     };
     const isReady = Object.values(checks).every((state) => state === 'ok');
     res.status(isReady ? 200 : 503).json({ status: isReady ? 'ready' : 'not ready', ...checks });

@@ -71,7 +71,7 @@ export function classify(facts: Facts): Finding[] {
     const seen = [reversed, ...short.map(({ name, word, shows }) => [name, word, shows])];
     find('missing', classOfMissing(reversed, short), { missing: missingOf(reversed, need, short) }, seen);
   }
-  if (held > 0n) find('held', whyHeld(facts), { held }, held);
+  if (held > 0n) find('held', whyHeld(facts), { held }, [held, verify?.doubt ?? null]);
   if (!isReleased && held === 0n && facts.order !== null && facts.currency === facts.order.currency) {
     if (facts.isUnreadable) find('word', 'unreadable', {}, 'unreadable');
     else if (verify?.outcome === 'unknown') find('word', 'unknown_status', {}, verify.word);
@@ -107,4 +107,18 @@ function whyHeld({ order, currency, isDecided, isReleased, verify, standing }: F
   if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
   if (standing.held > order.amount && shows < order.amount) return 'contradicted';
   return standing.held < order.amount ? 'underpaid' : 'overpaid';
+}
+
+type Said = { word: string | null; outcome: string; doubt: string | null };
+type Shown = { verifyShows: bigint | null; listShows: bigint | null; listWord: string | null };
+
+/** What each source says when a case is opened, for people. Amounts are texts: JSON numbers lose digits. */
+export function sourcesOf(said: Said | undefined, shown: Shown): Record<string, string | null> {
+  return {
+    verifyWord: said?.word ?? said?.outcome ?? null,
+    verifyShows: shown.verifyShows?.toString() ?? null,
+    verifyDoubt: said?.doubt ?? null,
+    listWord: shown.listWord,
+    listShows: shown.listShows?.toString() ?? null,
+  };
 }

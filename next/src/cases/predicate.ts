@@ -57,3 +57,13 @@ export function shortfall(
   }
   return { short, unclearUntil };
 }
+
+/** What an answer shows in a currency: 0 where it speaks of none. */
+export function showsIn(answer: { currency: string | null; shows: bigint | null }, currency: string): bigint {
+  return answer.currency === currency ? (answer.shows ?? 0n) : 0n;
+}
+
+/** What an answer says went back; null: it does not say. */
+export function goneBy({ amount, shows }: { amount: bigint | null; shows: bigint | null }): bigint | null {
+  return amount === null || amount <= 0n || shows === null ? null : amount - shows;
+}

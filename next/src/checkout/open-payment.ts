@@ -28,7 +28,8 @@ const FIRST_CHECK_MS = 5_000;
 
 /**
  * Opens a committed payment at the service: one initialize call, ever, for its reference.
- * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is unknown, 409 when the order
+ * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is unknown, 409 when the
+ * order
  * was paid, held or ended meanwhile: its page must not be paid
  */
 export async function openPayment(

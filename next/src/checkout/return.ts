@@ -26,7 +26,7 @@ export async function returnFromCheckout(
   if (payment?.orderId == null) return null;
   const isSettled = payment.status === 'paid';
   // A hint that teaches nothing is followed by pauses, as a webhook is: a page that is loaded again asks no flood.
-  if (mayAsk && !isSettled && payment.quietChecks < 3) {
+  if (mayAsk && !isSettled && payment.quietChecks < 3 && payment.failures < 3) {
     while (performance.now() < deadline) {
       const taken = await lease(parts, reference, 'return');
       if (taken !== null) {

@@ -157,7 +157,10 @@ async function planOrPlaceNext(
   if (payable.some(isBeingSent)) return { next: 'wait' };
   const isFresh = ({ answeredAt, unreadableSince }: DossierPayment): boolean =>
     answeredAt !== null && unreadableSince === null && ageMs(answeredAt) < JUST_NOW_MS;
-  const unasked = payable.find((one) => !isFresh(one) && !asked.has(one.reference));
+  // One that cannot be asked about waits like any other hint: a stranger's would wear out the questions of all.
+  const isPutOff = ({ failures, nextCheckAt }: DossierPayment): boolean =>
+    failures >= 3 && nextCheckAt !== null && nextCheckAt > now;
+  const unasked = payable.find((one) => !isFresh(one) && !isPutOff(one) && !asked.has(one.reference));
   if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
   const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
   const page = payable.findLast((one) => one.checkoutUrl !== null && ageMs(one.openedAt) < lifetimeMs);

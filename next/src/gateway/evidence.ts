@@ -29,9 +29,17 @@ const NOTHING = { ...SILENT, word: null, amount: null, refunded: null, currency:
 /** An answer as it came. */
 export type Raw = Pick<Evidence, 'httpStatus' | 'body'>;
 
+/** A text from outside, such as what an adapter throws, in a form that the database takes. */
+export function storable(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, ' ')
+    .slice(0, 500);
+}
+
 /** An answer without a record. */
 export function bare(raw: Raw, outcome: 'not_found' | 'unreadable', doubt: string | null = null): Evidence {
-  return { ...NOTHING, ...raw, outcome, doubt };
+  return { ...NOTHING, ...raw, outcome, doubt: doubt && storable(doubt) };
 }
 
 /** The database takes no NUL, no half of a pair of surrogates, and no text of any length into an index. */
@@ -49,7 +57,14 @@ export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapt
   const exact = (value: string | number | null | undefined): bigint | null =>
     value == null || currency === null ? null : fromServiceAmount(value, currency, adapter);
   const [amount, refunded] = [exact(reading.amount), exact(reading.refunded)];
-  const facts = { word: reading.word, amount, refunded, currency, serviceId: reading.id ?? null, ...raw };
+  const facts = {
+    word: reading.word,
+    amount,
+    refunded,
+    currency,
+    serviceId: reading.id === '' ? null : (reading.id ?? null),
+    ...raw,
+  };
   const outcome = reading.status;
   const judged = (fault: string): Evidence => ({ ...SILENT, ...facts, outcome: 'unproven', doubt: fault });
 

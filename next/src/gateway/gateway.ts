@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import type { Secret } from '../platform/secret.ts';
-import type { ServiceAdapter, Window } from './adapter.ts';
+import type { ServiceAdapter } from './adapter.ts';
 import { LOOPBACK } from './checkout-url.ts';
 import { createClient, type Answer, type Request } from './client.ts';
 import { KeyRefused } from './errors.ts';
 import type { Evidence, Mode } from './evidence.ts';
-import { readHistory, type End, type Page } from './history.ts';
 import { initialize, type InitializeRequest, type InitializeResult } from './initialize.ts';
 import { createRedactor } from './redact.ts';
 import { createReferences, type References } from './references.ts';
@@ -21,10 +20,10 @@ export type Gateway = {
   initialize(request: InitializeRequest): Promise<InitializeResult>;
   /** @param withinMs milliseconds @throws {Unanswered} when nothing was learnt */
   verify(reference: string, share: Share, withinMs?: number): Promise<Evidence>;
-  /** @throws {Unanswered} when a page could not be had */
-  history(window: Window, from?: string | null): AsyncGenerator<Page, End>;
-  /** Whether the newest answer refused our key. */
-  isKeyRefused(): boolean;
+  /** One page of the list. @throws {Unanswered} when it could not be had */
+  page(path: string): Promise<Answer>;
+  /** Whether our key is refused. While it is, this asks again about nothing: perhaps nobody else asks any more. */
+  isKeyRefused(): Promise<boolean>;
   /** Takes our key out of a text from outside. */
   redact(text: string): string;
   close(): Promise<void>;
@@ -39,6 +38,10 @@ export type Service = {
   /** Makes one call when its turn comes. @throws {Unanswered} without a usable answer, {@link KeyRefused} among them */
   ask(endpoint: Endpoint, share: Share, waitMs: number, request: Request): Promise<Answer>;
 };
+
+const ASK_AGAIN_MS = 3_000;
+const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
+const PAGE_WAIT_MS = 60_000;
 
 type GatewayOptions = Omit<Service, 'ask'> & {
   url: URL;
@@ -57,6 +60,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const references = createReferences(adapter);
   const traffic = createTraffic(options);
   let keyRefused = false;
+  let askAgainMs = 0;
 
   const noteKey = (isRefused: boolean): void => {
     if (isRefused && !keyRefused)
@@ -76,7 +80,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const ask: Service['ask'] = async (endpoint, share, waitMs, request) => {
     const answer = await traffic.run(endpoint, share, waitMs, () => client.call(request));
     const isRefused = answer.status === 401 || (isForbidden(answer) && (await isEverythingForbidden(request)));
-    if (isRefused || answer.status < 400) noteKey(isRefused);
+    if (isRefused || (answer.status < 500 && ![403, 408, 429].includes(answer.status))) noteKey(isRefused);
     if (isRefused) throw new KeyRefused(answer.status);
     return answer;
   };
@@ -86,8 +90,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ mode, adapter, references, redact },
     initialize: (request) => initialize(service, request),
     verify: (reference, share, withinMs) => verify(service, reference, share, withinMs),
-    history: (window, from) => readHistory(service, window, from),
-    isKeyRefused: () => keyRefused,
+    page: (path) => ask('history', 'background', PAGE_WAIT_MS, { ...PAGE, path }),
+    isKeyRefused: async () => {
+      if (keyRefused && performance.now() > askAgainMs) {
+        askAgainMs = performance.now() + ASK_AGAIN_MS;
+        await verify(service, references.create(), 'background').catch(() => undefined);
+      }
+      return keyRefused;
+    },
     close: () => client.close(),
   };
 }

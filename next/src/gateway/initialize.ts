@@ -4,6 +4,7 @@ import { toServiceAmount } from './amounts.ts';
 import { checkCheckoutUrl } from './checkout-url.ts';
 import type { Answer } from './client.ts';
 import { Unanswered } from './errors.ts';
+import { storable } from './evidence.ts';
 import type { Service } from './gateway.ts';
 
 export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
@@ -41,7 +42,7 @@ export async function initialize(service: Service, request: InitializeRequest): 
   try {
     body = JSON.stringify(adapter.initialize.body?.(fields) ?? fields);
   } catch (error) {
-    const reason = `the adapter cannot write the request: ${String(error)}`;
+    const reason = storable(`the adapter cannot write the request: ${String(error)}`);
     return { outcome: 'not-sent', reason, retryAfterSec: null };
   }
   try {
@@ -65,9 +66,9 @@ function classify(
   try {
     found = adapter.initialize.checkoutUrl(json.value);
   } catch (error) {
-    if (!isRefusal) return unknown(`the adapter cannot read its answer: ${String(error)}`);
+    if (!isRefusal) return unknown(storable(`the adapter cannot read its answer: ${String(error)}`));
   }
-  if (typeof found === 'object' && found !== null) return { outcome: 'refused', reason: found.refused };
+  if (typeof found === 'object' && found !== null) return { outcome: 'refused', reason: storable(found.refused) };
   if (isRefusal) return { outcome: 'refused', reason: `HTTP ${status}` };
   if (found === null) return unknown('no checkout address is in its answer');
   const checked = checkCheckoutUrl(found, mode, checkoutHosts);

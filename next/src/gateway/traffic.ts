@@ -34,31 +34,39 @@ export function createTraffic(limits: { callsPerSecond: number; concurrency: num
       ...(limits.callsPerSecond > 0 && { interval: STEP_MS, intervalCap }),
     });
   };
-  const queues = { person: queueOf(PERSONS_SHARE), background: queueOf(1 - PERSONS_SHARE) };
+  const lines = { person: createLine(queueOf(PERSONS_SHARE)), background: createLine(queueOf(1 - PERSONS_SHARE)) };
   const gates = { initialize: createGate(), verify: createGate(), history: createGate() };
 
   return {
     run: async (endpoint, share, waitMs, call) => {
       const gate = gates[endpoint];
       gate.check();
-      if (queues[share].size >= MAX_WAITING) throw notAsked('too many calls wait', 5);
-      return inTurn(queues[share], waitMs, () => gate.watch(call));
+      return lines[share](waitMs, () => gate.watch(call));
     },
   };
 }
 
-function inTurn<Result>(queue: PQueue, waitMs: number, work: () => Promise<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(notAsked('there was no turn in time', 2));
-    }, waitMs);
-    void queue.add(async () => {
-      clearTimeout(timer);
-      if (!isLate) await work().then(resolve, reject);
+/** A turn belongs to whoever waits first: one who has given up takes none with him. */
+function createLine(queue: PQueue): <Result>(waitMs: number, work: () => Promise<Result>) => Promise<Result> {
+  const waiting = new Set<() => Promise<void>>();
+  return (waitMs, work) =>
+    new Promise((resolve, reject) => {
+      if (waiting.size >= MAX_WAITING) throw notAsked('too many calls wait', 5);
+      const job = (): Promise<void> => {
+        clearTimeout(timer);
+        return work().then(resolve, reject);
+      };
+      const timer = setTimeout(() => {
+        waiting.delete(job);
+        reject(notAsked('there was no turn in time', 2));
+      }, waitMs);
+      waiting.add(job);
+      if (queue.size >= waiting.size) return;
+      void queue.add(async () => {
+        const [first] = waiting;
+        if (first !== undefined && waiting.delete(first)) await first();
+      });
     });
-  });
 }
 
 /** Failures in a row, after which only one call a second is let through until one succeeds. */

@@ -20,7 +20,8 @@ export const DOSSIER = {
     orderBy: { createdAt: 'asc' },
   },
   lines: { orderBy: { position: 'asc' } },
-  release: true,
+  // The doubt that a person accepted.
+  release: { include: { verification: { select: { doubt: true } } } },
   messages: { where: { type: 'order.paid' } },
 } satisfies Prisma.OrderInclude;
 
@@ -127,9 +128,8 @@ export async function release(change: Change, payment: DossierPayment, amount: b
   const { tx, dossier, now } = change;
   const { id: orderId, mode, amount: price, currency } = dossier;
   const { reference } = payment;
-  dossier.release = await tx.release.create({
-    data: { orderId, mode, reference, price, currency, amount, at: now, ...proof },
-  });
+  const data = { orderId, mode, reference, price, currency, amount, at: now, ...proof };
+  dossier.release = await tx.release.create({ data, ...DOSSIER.release });
   setOrder(change, { releasedReference: reference, paidAt: now });
   record(change, 'released', reference, { verification: String(proof.verificationId) });
   tell(change, 'order.paid');

@@ -1,5 +1,5 @@
-import { classify, type Facts, type Finding } from '../cases/classes.ts';
-import { shortfall } from '../cases/predicate.ts';
+import { classify, sourcesOf, type Facts, type Finding } from '../cases/classes.ts';
+import { goneBy, shortfall, showsIn } from '../cases/predicate.ts';
 import type { MessageType } from '../fulfilment/messages.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
@@ -41,35 +41,33 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
     if (open === undefined || shortfallOf(change, payment, money).unclearUntil !== null) return;
     Object.assign(open, await tx.case.update({ where: { id: open.id }, data: { closedAt: now, closedBy: by } }));
     record(change, 'case closed', reference, { case: String(open.id), class: open.class });
-  } else if (open === undefined) {
+    return;
+  }
+  const data = { ...finding, evidence: sourcesOf(payment.verifications[0], money) };
+  if (open === undefined) {
     const about = { mode: dossier.mode, reference, orderId: dossier.id, currency };
-    const opened = await tx.case.create({ data: { ...finding, ...about, evidence: evidenceOf(payment, money) } });
+    const opened = await tx.case.create({ data: { ...data, ...about } });
     payment.cases.push(opened);
     record(change, 'case opened', reference, { case: String(opened.id), class: opened.class });
-    tellOfCase(change, opened);
-    if (opened.class === 'unit_error') await stopOnUnitErrors(tx, dossier, currency, now);
+    tell(change, 'case.opened', aboutCase(opened));
+    await followCase(change, opened);
   } else if (!isSameDigest(open.digest, finding.digest) || open.class !== finding.class) {
-    Object.assign(open, await tx.case.update({ where: { id: open.id }, data: finding }));
+    const isOther = open.class !== finding.class;
+    Object.assign(open, await tx.case.update({ where: { id: open.id }, data }));
     record(change, 'case changed', reference, { case: String(open.id), class: open.class });
+    if (isOther) await followCase(change, open);
   }
 }
 
-function tellOfCase(change: Change, { id, class: name, reference, currency, held, missing }: Case): void {
-  const [heldText, missingText] = [held, missing].map((amount) => formatMajor({ amount, currency }));
-  const about = { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
-  tell(change, 'case.opened', about);
-  if (name === 'reversed') tell(change, 'order.reversed', about);
+/** What follows when a case opens with a class, or gets it later. */
+async function followCase(change: Change, one: Case): Promise<void> {
+  if (one.class === 'reversed') tell(change, 'order.reversed', aboutCase(one));
+  if (one.class === 'unit_error') await stopOnUnitErrors(change.tx, change.dossier, one.currency, change.now);
 }
 
-/** What each source says, for people. Amounts are texts: JSON numbers lose digits. */
-function evidenceOf({ verifications: [newest] }: DossierPayment, money: MoneyRow): Record<string, string | null> {
-  return {
-    verifyWord: newest?.word ?? newest?.outcome ?? null,
-    verifyShows: money.verifyShows?.toString() ?? null,
-    verifyDoubt: newest?.doubt ?? null,
-    listWord: money.listWord,
-    listShows: money.listShows?.toString() ?? null,
-  };
+function aboutCase({ id, class: name, reference, currency, held, missing }: Case) {
+  const [heldText, missingText] = [held, missing].map((amount) => formatMajor({ amount, currency }));
+  return { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
 }
 
 /** All findings about a payment in a currency, the loudest first. A decision covers the first one that it leaves. */
@@ -94,10 +92,6 @@ export function orderFacts({ amount, currency, release, endedAt }: Dossier) {
   return { amount, currency, isReleased: release !== null, isEnded: endedAt !== null };
 }
 
-function showsIn(answer: { currency: string | null; shows: bigint | null }, currency: string): bigint {
-  return answer.currency === currency ? (answer.shows ?? 0n) : 0n;
-}
-
 /** The predicate of a payment in a currency: nothing falls short unless it released its order in that currency. */
 export function shortfallOf(change: Change, payment: DossierPayment, money: MoneyRow): ReturnType<typeof shortfall> {
   const { now, terms } = change;
@@ -105,16 +99,12 @@ export function shortfallOf(change: Change, payment: DossierPayment, money: Mone
   if (release?.reference !== payment.reference || release.currency !== money.currency)
     return { short: [], unclearUntil: null };
   const [newest] = payment.verifications;
-  // A doubted answer proves nothing, unless a person accepted it.
-  const isProof = newest?.doubt === null || release.acceptedBy !== null;
+  // A doubted answer proves nothing, unless a person accepted this doubt.
+  const isProof =
+    newest?.doubt === null || (release.acceptedBy !== null && newest?.doubt === release.verification.doubt);
   const verify = newest && { ...newest, shows: isProof ? showsIn(newest, money.currency) : 0n, gone: goneBy(newest) };
   const list = { word: money.listWord, shows: money.listShows, heardAt: money.listHeardAt };
   return shortfall({ standing: standingOf(money), release, verify: verify ?? null, list }, now, terms.lagMin);
-}
-
-/** What an answer says went back; null: it does not say. */
-export function goneBy({ amount, shows }: { amount: bigint | null; shows: bigint | null }): bigint | null {
-  return amount === null || amount <= 0n || shows === null ? null : amount - shows;
 }
 
 function concludePayment(change: Change, payment: DossierPayment): void {
@@ -186,5 +176,8 @@ async function concludeMessage(change: Change): Promise<void> {
   const isLeftAlone = message.sentAt !== null || message.liftedBy !== null;
   if (isLeftAlone || (message.heldBy !== null && message.heldBy !== MISSING_MONEY)) return;
   const heldBy = holdOf(change);
-  if (heldBy !== message.heldBy) await change.tx.message.update({ where: { id: message.id }, data: { heldBy } });
+  if (heldBy === message.heldBy) return;
+  // The days of a message that was held do not count.
+  const anew = { tries: 0, firstTryAt: null, ...(message.nextTryAt !== null && { nextTryAt: change.now }) };
+  await change.tx.message.update({ where: { id: message.id }, data: { heldBy, ...anew } });
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { goneBy } from '../cases/predicate.ts';
 import { Unanswered } from '../gateway/errors.ts';
 import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -17,7 +18,7 @@ import {
   type DossierPayment,
   type Terms,
 } from './change.ts';
-import { goneBy, orderFacts, shortfallOf } from './conclude.ts';
+import { orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
 import { grow, observeVerify } from './money.ts';
 import { afterHint, nextCheck } from './schedule.ts';
@@ -41,14 +42,8 @@ export type Lease = {
  */
 export type Confirm = (lease: Lease, share: Share, withinMs?: number) => Promise<Evidence['outcome'] | null>;
 
-export type ConfirmParts = {
-  prisma: PrismaClient;
-  gateway: Gateway;
-  terms: Terms;
-  logger: Logger;
-  /** A message may be due now. */
-  onMessage: () => void;
-};
+/** `onMessage`: a message may be due now. */
+type ConfirmParts = { prisma: PrismaClient; gateway: Gateway; terms: Terms; logger: Logger; onMessage: () => void };
 
 export function createConfirm(parts: ConfirmParts): Confirm {
   const { gateway, logger, onMessage } = parts;
@@ -56,10 +51,10 @@ export function createConfirm(parts: ConfirmParts): Confirm {
     const { reference, orderId, cause } = lease;
     try {
       const evidence = await gateway.verify(reference, share, withinMs);
-      await changeOrder(parts, orderId, 'service', (change) => confirmPayment(change, lease, evidence));
+      const isKept = await changeOrder(parts, orderId, 'service', (change) => confirmPayment(change, lease, evidence));
       onMessage();
       logger.debug({ reference, orderId, cause, outcome: evidence.outcome }, 'payment checked');
-      return evidence.outcome;
+      return isKept ? evidence.outcome : null;
     } catch (error) {
       await putOff(parts, lease, error);
       return null;
@@ -67,18 +62,22 @@ export function createConfirm(parts: ConfirmParts): Confirm {
   };
 }
 
-/** Behind the order's lock: is the answer news, what does it show, and does it release the order? */
-async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<void> {
+/** Behind the order's lock: is it news, what does it show, does it release? @returns false: it came too late */
+async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<boolean> {
   const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
   // A process that stood still for longer than its lease brings an old answer. The newer one stays.
-  if (payment.answeredAt !== null && payment.answeredAt > lease.askedAt) return;
+  if (payment.answeredAt !== null && payment.answeredAt > lease.askedAt) {
+    setPayment(change, payment, { nextCheckAt: change.now });
+    return false;
+  }
   const [before] = payment.verifications;
   const judged = await doubtUsedId(change, evidence);
   const isNews = await storeAnswer(change, payment, lease, judged);
   if (isNews) observe(change, payment, judged, before);
   await releaseIfProven(change, payment, judged);
   schedule(change, payment, lease, isNews);
+  return true;
 }
 
 /** One transaction of the service pays one order: an answer with the id of another order's is doubted. */
@@ -90,7 +89,7 @@ async function doubtUsedId({ tx, dossier }: Change, evidence: Evidence): Promise
   return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
 }
 
-/** Stores the answer unless it says what the newest one said, and of unreadable ones in a row the first. @returns whether it is news */
+/** Stores the answer unless the newest one said the same; of unreadable ones in a row, the first. @returns whether it is news */
 async function storeAnswer(
   change: Change,
   payment: DossierPayment,
@@ -162,9 +161,11 @@ function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews:
   const isHint = lease.cause === 'hint' || lease.cause === 'return';
   const quietChecks = isNews ? 0 : payment.quietChecks + (isHint ? 1 : 0);
   const isReleased = dossier.release?.reference === payment.reference;
-  const planned = isReleased
-    ? shortfallOf(change, payment, moneyOf(payment, dossier.currency)).unclearUntil
-    : nextCheck(payment.createdAt, now, terms.payableDays);
+  const { short, unclearUntil } = shortfallOf(change, payment, moneyOf(payment, dossier.currency));
+  const [said] = payment.verifications;
+  // Of a paid order, what is unclear or falls short is asked about again, as often as a new payment.
+  const again = unclearUntil ?? (short.length > 0 && said ? nextCheck(said.at, now, terms.payableDays) : null);
+  const planned = isReleased ? again : nextCheck(payment.createdAt, now, terms.payableDays);
   // What could not be read leaves the question open, also after the last check, and of a paid order.
   const regular = planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
   // A hint that came after our question is followed, too. Stored times are rounded to a millisecond.
@@ -183,7 +184,7 @@ function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews:
 /** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */
 async function putOff(
   { prisma, logger }: ConfirmParts,
-  { reference, orderId, leasedUntil }: Lease,
+  { reference, orderId, leasedUntil, askedAt }: Lease,
   error: unknown,
 ): Promise<void> {
   const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;
@@ -196,9 +197,11 @@ async function putOff(
       'an answer could not be written',
     );
   }
-  // The pause counts from the database's time: 5 s, doubled up to an hour, and not before the service wants it.
+  // By the database's time: after 5 s, doubled up to an hour, and not before the service wants it. A hint that came
+  // during the question begins anew.
   await prisma.$executeRaw`
     UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
-      + make_interval(secs => greatest(least(5 * 2 ^ least(failures, 10), 3600), ${retryAfterSec ?? 0}::int))
+      + make_interval(secs => greatest(${retryAfterSec ?? 0}::int,
+          least(5 * 2 ^ (CASE WHEN hinted_at > ${askedAt} THEN 0 ELSE least(failures, 10) END), 3600)))
     WHERE reference = ${reference} AND leased_until = ${leasedUntil}`;
 }

@@ -62,7 +62,8 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
 }
 
 /**
- * A webhook or a return names payments: those that are ours become due, at once or after a pause. It proves nothing, and
+ * A webhook or a return names payments: those that are ours become due, at once or after a pause. It proves nothing,
+ * and
  * a flood of them costs few questions.
  * @returns how many are ours
  */
@@ -72,7 +73,8 @@ export async function hint(prisma: PrismaClient, mode: Mode, references: readonl
   // check awaits becomes due, too. Locked in the order in which lockOrder does.
   return prisma.$executeRaw`
     UPDATE payments SET hinted_at = clock_timestamp(),
-      next_check_at = least(next_check_at, greatest(clock_timestamp(),
+      next_check_at = least(next_check_at, greatest(
+        clock_timestamp() + make_interval(secs => CASE WHEN failures < 3 THEN 0 ELSE 10 END),
         answered_at + make_interval(secs => (${HINT_PAUSES_SEC}::int[])[least(quiet_checks + 1, ${HINT_PAUSES_SEC.length}::int)])))
     WHERE reference IN (
       SELECT reference FROM payments

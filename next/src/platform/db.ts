@@ -36,6 +36,8 @@ export function openDatabase(url: Secret, connections = 20): Database {
     connectionString: url.reveal(),
     max: connections,
     connectionTimeoutMillis: 5_000,
+    // A host that fails may send nothing any more, not even a reset.
+    query_timeout: STATEMENT_MS + 2_000,
     maxLifetimeSeconds: CONNECTION_LIVES_SEC,
     options: `-c lock_timeout=${LOCK_MS} -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_MS}`,
   });
@@ -91,7 +93,8 @@ export function constraintOf(error: unknown): string | null {
 }
 
 const AWAY = /^(08|53|57P|58|25006)/;
-const BROKEN = /ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|terminat|closed|timeout exceeded|Can't reach/i;
+const BROKEN =
+  /read timeout|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|terminat|closed|timeout exceeded|Can't reach/i;
 
 /** Whether the database is away, full, starting or read-only: nothing is known to be written, and it may come back. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -11,7 +11,7 @@ export type Loop = {
   stop(): Promise<void>;
 };
 
-const LONGEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 5_000;
 
 /**
  * @param pass does what is due, and says whether more is

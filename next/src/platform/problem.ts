@@ -35,8 +35,6 @@ export const PROBLEMS = {
   'payment-service-unavailable': { status: 503, title: 'The payment service cannot be reached right now' },
   'checkouts-stopped': { status: 503, title: 'No new payment begins for the time being' },
   'database-unavailable': { status: 503, title: 'The database cannot be reached right now' },
-  starting: { status: 503, title: 'The server is starting, try again in a moment' },
-  stopping: { status: 503, title: 'The server is about to stop, ask another one' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ProblemType = keyof typeof PROBLEMS;

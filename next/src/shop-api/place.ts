@@ -20,26 +20,26 @@ export async function placeShopOrder(
 ): Promise<Placed> {
   const { externalId = null, email, currency, lines, amount, payBy, metadata = {}, returnUrl } = readOrderInput(body);
   const { mode, adapter } = gateway;
-  const longest = adapter.payableDays * 86_400_000;
-  if (payBy !== null && payBy.getTime() > Date.now() + longest)
-    throw invalidField('payBy', `must be at most ${adapter.payableDays} days from now`);
   const landing = returnUrlOf(returnUrl) ?? null;
   const contentHash = digestOf([email, currency, lines, payBy, metadata, landing]);
+  const find = async (): Promise<Placed | null> => {
+    if (externalId === null) return null;
+    const order = await prisma.order.findUnique({ where: { mode_externalId: { mode, externalId } }, include: VIEWED });
+    if (order === null) return null;
+    if (order.contentHash === null || !isSameDigest(order.contentHash, contentHash))
+      throw new Problem('external-id-taken', { extra: { orderId: order.id } });
+    return { order, isNew: false };
+  };
+  const before = await find();
+  if (before !== null) return before;
+  const latest = new Date(Date.now() + adapter.payableDays * 86_400_000);
+  if (payBy !== null && (payBy <= new Date() || payBy > latest))
+    throw invalidField('payBy', `must be in the future, at most ${adapter.payableDays} days from now`);
   try {
     const order = await prisma.order.create({
       data: {
-        ...{
-          id: newOrderId(),
-          mode,
-          externalId,
-          email,
-          currency,
-          amount,
-          payBy,
-          metadata,
-          contentHash,
-          returnUrl: landing,
-        },
+        ...{ id: newOrderId(), mode, externalId, email, currency, amount, payBy, metadata, contentHash },
+        returnUrl: landing,
         lines: { create: lines.map((line, position) => ({ ...line, position })) },
         journal: { create: [{ what: 'order placed', by: 'shop' }] },
       },
@@ -47,13 +47,9 @@ export async function placeShopOrder(
     });
     return { order, isNew: true };
   } catch (error) {
-    if (externalId === null || constraintOf(error) !== 'orders_external_id_key') throw error;
-    const order = await prisma.order.findUniqueOrThrow({
-      where: { mode_externalId: { mode, externalId } },
-      include: VIEWED,
-    });
-    if (order.contentHash === null || !isSameDigest(order.contentHash, contentHash))
-      throw new Problem('external-id-taken', { extra: { orderId: order.id } });
-    return { order, isNew: false };
+    // The same order came at the same moment, and the other request was first.
+    const winner = constraintOf(error) === 'orders_external_id_key' ? await find() : null;
+    if (winner === null) throw error;
+    return winner;
   }
 }

@@ -69,6 +69,13 @@ test('S8: one address has twenty streams, an IPv6 network counts as one, and oth
   expect(await Promise.all(network)).toEqual(Array(20).fill(200));
   expect(await open('2001:db8:0:1:ffff::1')).toBe(429);
   expect(await open('2001:db8:0:2::1')).toBe(200);
-  expect(await open('203.0.113.9')).toBe(200);
   end.abort();
+});
+
+test('5.4: questions that nobody waits for leave shoppers their share, also where all of them hang', async () => {
+  const open = await Promise.all(Array.from({ length: 20 }, () => shop.checkout()));
+  await befall(shop, 'verify', 'hang', { times: 0 });
+  await Promise.all(open.map(({ reference }) => sendHint(shop, reference)));
+  await eventually(async () => (await callsOf(shop, 'verify')).filter(({ status }) => status === null).length >= 12);
+  expect(await honest(3)).toEqual(Array(3).fill(201));
 });

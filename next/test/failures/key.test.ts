@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { startSandbox, type Sandbox } from '../../local/sandbox/sandbox.ts';
 import { eventually } from '../support/eventually.ts';
-import { sendHint, tryCheckout, useShop } from '../support/failures.ts';
+import { tryCheckout, useShop } from '../support/failures.ts';
 import { statusOf } from '../support/outside.ts';
 
 // A key that every way of writing spells differently, and a service that echoes it in all of them.
@@ -32,7 +32,7 @@ const answers: unknown[] = [];
 const used = useShop(async () => {
   sandbox = await startSandbox({ key: KEY, webhookUrl: null, webhookSecret: null });
   used.ends.push(sandbox.close);
-  return { gatewayUrl: sandbox.url, env: { GATEWAY_SECRET_KEY: KEY, LOG_LEVEL: 'trace' } };
+  return { gatewayUrl: sandbox.url, env: { GATEWAY_SECRET_KEY: KEY, LOG_LEVEL: 'trace', WEBHOOK_SECRETS: '' } };
 });
 const { shop, receiver } = used;
 
@@ -47,6 +47,11 @@ const befalls = (endpoint: string, kind: string, more: object) =>
 const says = (reference: string, status: string) => {
   const record = `{"reference":"${reference}","status":"${status}","amount":8500,"currency":"NGN","note":"${ECHO}","${ECHO}":1}`;
   return befalls('verify', 'body', { reference, body: `{"status":true,"data":${record}}`, times: 0 });
+};
+
+const tell = async (body: string) => {
+  const headers = { 'content-type': 'application/json' };
+  answers.push(await shop.request('POST', '/webhooks/payments', { body, headers }));
 };
 
 /** Everything that is kept or shown, by its place. */
@@ -65,22 +70,21 @@ async function places(): Promise<[place: string, text: string][]> {
 test('I6: a key that the service echoes is in no log line, no answer, no message and no table, not in parts', async () => {
   const paid = await shop.checkout();
   await says(paid.reference, 'SUCCESS');
-  answers.push(await sendHint(shop, paid.reference, shop.url, ECHO.replaceAll('"', "'")));
+  await tell(`{"reference":"${paid.reference}","echo":"${ECHO}"}`);
   await eventually(async () => (await statusOf(shop, paid.orderId)) === 'paid');
   const odd = await shop.checkout();
-  await says(odd.reference, `COLLECTED ${ECHO}`);
-  await sendHint(shop, odd.reference);
+  await says(odd.reference, `COLLECTED ${json.replaceAll('/', '\\/')}`);
+  await tell(`{"reference":"${odd.reference}","${ECHO}":null}`);
   await eventually(async () => (await statusOf(shop, odd.orderId)) === 'review');
   for (const [status, body] of [
     [400, `{"status":false,"message":"no, ${ECHO}"}`],
     [200, `{"status":true,"data":"https://pay.example/?key=${encodeURIComponent(KEY)}"}`],
-    [200, `{"status":true,"data":"https://${ECHO}"}`],
     [500, ECHO],
   ] as const) {
     await befalls('initialize', 'body', { status, body });
     answers.push((await tryCheckout(shop, 'ada@example.com'))?.body);
   }
-  answers.push(await shop.request('POST', '/webhooks/payments', { json: { echo: ECHO } }));
+  await tell(`{"echo":"${ECHO}`);
   answers.push((await shop.request('GET', `/orders/${odd.orderId}`)).body);
 
   const all = await places();

@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ServiceAdapter } from '../../src/gateway/adapter.ts';
-import type { Service } from '../../src/gateway/gateway.ts';
-import { readHistory, type End } from '../../src/gateway/history.ts';
+import { readHistory, type End } from '../../src/reconciliation/history.ts';
 import { TEST_KEY, WEBHOOK_SECRET } from '../support/shop.ts';
 
 /** `amount` is in the service's own unit; verify knows nothing of one that is lost. */
@@ -102,11 +101,11 @@ export async function startService(style: Style) {
 /** Reads a list as the program does: all rows that it yields, and how the reading ended. */
 export async function readList(url: string, adapter: ServiceAdapter): Promise<{ rows: unknown[]; end: End }> {
   const headers = adapter.authorize?.(TEST_KEY) ?? { 'x-api-key': TEST_KEY };
-  const ask: Service['ask'] = async (_endpoint, _share, _waitMs, { path }) => {
+  const page = async (path: string) => {
     const answer = await fetch(new URL(path, url), { headers });
     return { status: answer.status, text: '', json: { value: await answer.json() }, retryAfterSec: null };
   };
-  const pages = readHistory({ ask, adapter }, { since: null, until: null });
+  const pages = readHistory({ page, adapter }, { since: null, until: null });
   const rows: unknown[] = [];
   let step = await pages.next();
   for (; !step.done; step = await pages.next()) rows.push(...step.value.rows);

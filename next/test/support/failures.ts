@@ -25,7 +25,7 @@ export function useShop(options: ShopOptions | (() => Promise<ShopOptions>) = {}
     const { env, ...more } = typeof options === 'function' ? await options() : options;
     used.ends.push(Object.assign(used.shop, await startShop({ ...more, env: { ...used.receiver.env, ...env } })).stop);
   });
-  afterEach(() => healService(used.shop));
+  afterEach(() => Promise.all([healService(used.shop), release()]));
   afterAll(async () => {
     for (const end of used.ends.reverse()) await end();
   });
@@ -81,12 +81,18 @@ export async function letPass(database: TestDatabase, seconds: number): Promise<
   await database.query(`UPDATE messages SET ${back(['next_try_at', 'leased_until', 'first_try_at'])}`);
 }
 
-/** Holds what a statement locks, in a transaction of the test. @returns its end */
-export async function hold(database: TestDatabase, statement: string): Promise<() => Promise<void>> {
+const holding: pg.Client[] = [];
+
+/** Holds what a statement locks, in a transaction of its own, until it is released or the test ends. */
+export async function hold(database: TestDatabase, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
+  holding.push(client);
   await client.query(`BEGIN; ${statement}`);
-  return () => client.end();
+}
+
+export async function release(): Promise<void> {
+  await Promise.all(holding.splice(0).map((client) => client.end()));
 }
 
 /** Waits until a statement of the program waits for a lock. */

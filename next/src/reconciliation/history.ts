@@ -1,8 +1,5 @@
-import type { ServiceAdapter, Window } from './adapter.ts';
-import type { Service } from './gateway.ts';
-
-const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
-const WAIT_MS = 60_000;
+import type { ServiceAdapter, Window } from '../gateway/adapter.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 
 export type Page = { rows: readonly unknown[]; path: string };
 /** How a reading of the list ended; a reason is a sentence for people. */
@@ -15,20 +12,20 @@ export type End = { complete: true } | { complete: false; reason: string };
  * @throws {Unanswered} when a page could not be had
  */
 export async function* readHistory(
-  { ask, adapter }: Pick<Service, 'ask' | 'adapter'>,
+  gateway: Pick<Gateway, 'page' | 'adapter'>,
   window: Window,
   from: string | null = null,
 ): AsyncGenerator<Page, End> {
   const seenPaths = new Set<string>();
   const firstRows = new Set<string>();
   let lastRows = new Set<string>();
-  let path = from ?? adapter.history.first(window);
+  let path = from ?? gateway.adapter.history.first(window);
   for (let number = 1; ; number += 1) {
     if (seenPaths.has(path)) return incomplete(`page ${number} of the list is a page that was read before`);
     seenPaths.add(path);
-    const { status, json } = await ask('history', 'background', WAIT_MS, { ...PAGE, path });
+    const { status, json } = await gateway.page(path);
     if (status < 200 || status > 299) return incomplete(`page ${number} of the list answered HTTP ${status}`);
-    const page = readPage(adapter, json?.value, path, number);
+    const page = readPage(gateway.adapter, json?.value, path, number);
     if ('reason' in page) return incomplete(page.reason);
     const { rows, next } = page;
     const texts = new Set(rows.map((row) => JSON.stringify(row)));
