@@ -66,6 +66,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (isRefused && !keyRefused)
       logger.error({ alert: 'key_refused' }, 'the service refuses GATEWAY_SECRET_KEY: replace it');
     if (!isRefused && keyRefused) logger.info('the service accepts the secret key again');
+    if (isRefused) askAgainMs = performance.now() + ASK_AGAIN_MS;
     keyRefused = isRefused;
   };
 

@@ -22,8 +22,9 @@ export function createRedactor(key: string): (text: string) => string {
   // Slower, so only where there are escapes at all.
   const escaped = patternOf(piecesOf(secret), spellings);
   return (text) => {
-    const cleaned = text.replace(plain, REDACTED);
-    return /[\\%]/.test(cleaned) ? cleaned.replace(escaped, REDACTED) : cleaned;
+    // First: the other one would take half of an escape, and leave JSON that nobody can read.
+    const cleaned = /[\\%]/.test(text) ? text.replace(escaped, REDACTED) : text;
+    return cleaned.replace(plain, REDACTED);
   };
 }
 
