@@ -129,7 +129,8 @@ export async function release(change: Change, payment: DossierPayment, amount: b
   const { id: orderId, mode, amount: price, currency } = dossier;
   const { reference } = payment;
   const data = { orderId, mode, reference, price, currency, amount, at: now, ...proof };
-  dossier.release = await tx.release.create({ data, ...DOSSIER.release });
+  const created = await tx.release.create({ data });
+  dossier.release = { ...created, verification: { doubt: payment.verifications[0]?.doubt ?? null } };
   setOrder(change, { releasedReference: reference, paidAt: now });
   record(change, 'released', reference, { verification: String(proof.verificationId) });
   tell(change, 'order.paid');

@@ -84,7 +84,8 @@ async function confirmPayment(change: Change, lease: Lease, evidence: Evidence):
 async function doubtUsedId({ tx, dossier }: Change, evidence: Evidence): Promise<Evidence> {
   const { outcome, serviceId, doubt } = evidence;
   if (outcome !== 'paid' || serviceId === null || doubt !== null) return evidence;
-  const used = await tx.release.findUnique({ where: { mode_serviceId: { mode: dossier.mode, serviceId } } });
+  const where = { mode_serviceId: { mode: dossier.mode, serviceId } };
+  const used = await tx.release.findUnique({ where, select: { orderId: true } });
   const isOthers = used !== null && used.orderId !== dossier.id;
   return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
 }
@@ -113,7 +114,7 @@ async function storeAnswer(
     askedAt: lease.askedAt,
     body: new Uint8Array(Buffer.from(evidence.body)),
   };
-  const stored = await tx.verification.create({ data: { ...said, ...asked } });
+  const stored = await tx.verification.create({ data: { ...said, ...asked }, omit: { body: true } });
   if (outcome !== 'unreadable') payment.verifications = [stored];
   record(change, 'answer', reference, { verification: String(stored.id), outcome, word });
   return true;

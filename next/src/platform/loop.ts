@@ -66,7 +66,6 @@ export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: n
 
 type Crew<Job> = {
   name: string;
-  /** Jobs in hand at once. */
   atOnce: number;
   /** Takes what is due, at most so many. */
   claim(limit: number): Promise<Job[]>;
@@ -92,7 +91,8 @@ export function startCrew<Job>({ name, atOnce, claim, work, pauseMs, logger }: C
   };
   const pass = async (): Promise<boolean> => {
     const room = atOnce - running.size;
-    const jobs = room === 0 ? [] : await claim(room);
+    // Several at a time: a claim for each job that ends would be half of the work.
+    const jobs = room * 4 < atOnce ? [] : await claim(room);
     jobs.forEach(begin);
     return jobs.length > 0 && running.size < atOnce;
   };
