@@ -11,5 +11,9 @@ try {
   console.log('prisma is not installed (a production install): generate the client where the dev dependencies are.');
   process.exit(0);
 }
-const { status } = spawnSync(process.execPath, [prisma, 'generate'], { cwd: join(__dirname, '..'), env, stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, [prisma, 'generate'], {
+  cwd: join(__dirname, '..'),
+  env,
+  stdio: 'inherit',
+});
 process.exit(status ?? 1);
