@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { unschedule } from '../support/outside.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 import { accept, asShop, buy, command, happens, saying, SHOP_TOKEN, stands } from './support.ts';
 
@@ -111,6 +112,8 @@ test.each<[string, RegExp, object, object]>([
 ])('money that %s cannot be accepted', async (_, why, payment, later) => {
   const { orderId, reference } = await buy(shop, payment);
   await stands(shop, orderId, 'review', saying(/./));
+  // The command alone asks from here on.
+  await unschedule(shop, reference);
   await shop.sandboxPost(`/transactions/${reference}/record`, later);
   expect(await accept(shop, orderId)).toEqual({ exit: 1, said: saying(why) });
   await stands(shop, orderId, 'review', saying(/./));

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { eventually } from './eventually.ts';
 import type { Reply, Shop } from './shop.ts';
 
 // What tests of the outward contract have in common.
@@ -46,8 +47,9 @@ export async function timesAsked(shop: Shop, endpoint: 'initialize' | 'verify', 
   return (await shop.sandboxGet<unknown[]>(`/calls?endpoint=${endpoint}${about}`)).length;
 }
 
-/** Lets nobody ask about a payment but who is told to: the schedule is a day away. */
-export const unschedule = (shop: Shop, reference: string): Promise<unknown> =>
-  shop.database.query(`UPDATE payments SET next_check_at = next_check_at + interval '1 day' WHERE reference = $1`, [
-    reference,
-  ]);
+/** Lets nobody ask about a payment but who is told to: the schedule is a day away, and no question is under way. */
+export const unschedule = (shop: Shop, reference: string): Promise<unknown> => {
+  const sql = `UPDATE payments SET next_check_at = next_check_at + interval '1 day'
+    WHERE reference = $1 AND (leased_until IS NULL OR leased_until < now()) RETURNING reference`;
+  return eventually(async () => (await shop.database.query(sql, [reference])).length === 1);
+};
