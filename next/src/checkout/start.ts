@@ -129,6 +129,7 @@ export async function continueCheckout(parts: CheckoutParts, orderId: string): P
 }
 
 const WAIT_STEP_MS = 200;
+/** A shopper waits for each question. */
 const ASK_MS = 6_000;
 /** An answer that was asked for within this time is of just now. */
 const JUST_NOW_MS = 10_000;

@@ -29,12 +29,10 @@ const NOTHING = { ...SILENT, word: null, amount: null, refunded: null, currency:
 /** An answer as it came. */
 export type Raw = Pick<Evidence, 'httpStatus' | 'body'>;
 
-/** A text from outside, such as what an adapter throws, in a form that the database takes. */
+/** A text from outside, such as a refusal, as the database takes it, and without addresses: it is logged, too. */
 export function storable(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\p{Cc}/gu, ' ')
-    .slice(0, 500);
+  const printable = text.toWellFormed().replace(/\p{Cc}/gu, ' ');
+  return printable.replace(/[^\s@"'<>(),;]+(?=@)/g, '…').slice(0, 500);
 }
 
 /** An answer without a record. */

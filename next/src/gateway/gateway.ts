@@ -39,8 +39,10 @@ export type Service = {
   ask(endpoint: Endpoint, share: Share, waitMs: number, request: Request): Promise<Answer>;
 };
 
+/** Load balancers look every few seconds. */
 const ASK_AGAIN_MS = 3_000;
 const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
+/** Nobody waits for a page: its turn comes after all hints. */
 const PAGE_WAIT_MS = 60_000;
 
 type GatewayOptions = Omit<Service, 'ask'> & {

@@ -11,8 +11,6 @@ export const VIEWED = {
 export type ViewedOrder = Prisma.OrderGetPayload<{ include: typeof VIEWED }>;
 
 /** An order as any client may see it that knows its id: no personal data. Amounts are decimal texts in major units. */
-export type OrderView = ReturnType<typeof viewOf>;
-
 export function viewOf(order: ViewedOrder) {
   const major = (amount: bigint): string => formatMajor({ amount, currency: order.currency });
   return {

@@ -153,6 +153,7 @@ async function releaseIfProven(change: Change, payment: DossierPayment, evidence
   await release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
 }
 
+/** Rarely: a person has to mend the adapter, or the service itself. */
 const UNREADABLE_MS = 3_600_000;
 
 /** When it is asked about next, and whether hints go on being followed at once. */

@@ -35,7 +35,7 @@ export async function receiveWebhook(parts: ReceiveParts, { headers, body, addre
   const paymentReferences = [...new Set(named.filter((one) => one !== null))].slice(0, MAX_REFERENCES);
   // An unsigned one about nothing can come from anybody, and must not fill the disk.
   const ours = await hint(prisma, mode, paymentReferences);
-  const kept = new Uint8Array(Buffer.from(gateway.redact(signed || ours > 0 ? text : text.slice(0, SAMPLE_BYTES))));
+  const kept = new Uint8Array(Buffer.from(gateway.redact(signed || ours > 0 ? text : text.slice(0, SAMPLE_LENGTH))));
   const digest = digestOf(text);
   const signature = signed ? 'signed' : 'unsigned';
   await prisma.webhook.upsert({
@@ -97,7 +97,9 @@ export async function noteRefused(
   const { mode } = gateway;
   const digest = digestOf(['refused', reason, Math.floor(now.getTime() / 60_000)]);
   const sample =
-    body === null ? null : new Uint8Array(Buffer.from(gateway.redact(body.subarray(0, SAMPLE_BYTES).toString('utf8'))));
+    body === null
+      ? null
+      : new Uint8Array(Buffer.from(gateway.redact(body.subarray(0, SAMPLE_LENGTH).toString('utf8'))));
   const newest = { body: sample, address };
   await prisma.webhook.upsert({
     where: { mode_digest: { mode, digest } },
@@ -106,4 +108,5 @@ export async function noteRefused(
   });
 }
 
-const SAMPLE_BYTES = 2_048;
+/** Characters that show a person who sent it, and what. */
+const SAMPLE_LENGTH = 2_048;

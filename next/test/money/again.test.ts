@@ -69,10 +69,12 @@ test('an empty id of the service tells no charges apart: both orders are paid', 
 });
 
 test('a refusal in characters that the database does not take is a refusal all the same', async () => {
-  const body = '{"status": false, "message": "no \\u0000 \\ud800"}';
+  const body = '{"status": false, "message": "no \\u0000 \\ud800 for ada@example.com"}';
   await shop.sandboxPost('/faults', { endpoint: 'initialize', kind: 'status', status: 400, body });
   const json = { email: 'ada@example.com', items: [{ sku: 'djembe', quantity: 1 }] };
   expectProblem(await shop.request('POST', '/checkout', { json }), 502, 'payment-refused');
+  const journal = await shop.database.query('SELECT data FROM journal');
+  expect(JSON.stringify([shop.logs(), journal])).not.toContain('ada@example.com');
 });
 
 test('a question that fails thrice is not asked by every return: a stranger would wear out those of all', async () => {
