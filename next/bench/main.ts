@@ -5,36 +5,42 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '../local/postgres.ts';
 import { endPrograms, enter, ourProgram, residentMiB, startProgram, type Contestant } from './contestants.ts';
 import { atRate, createShoppers, inTurns, msOf, quantile, startReceiver } from './load.ts';
+import { benchReconcile } from './reconcile.ts';
 
 /*
+ * npm run bench -- reconcile …: see reconcile.ts.
  * npm run bench -- shop [--quick]: our server beside two samples that promise nothing, in turn on one machine, so that
  * the ratios hold on any. --quick only tries whether everything runs: its figures say nothing.
  */
 
-const WHOLE_RUN_MS = 360_000;
 const PAID_WITHIN_MS = 60_000;
 const SHOPPERS = [10, 50];
 const ORDERS_PER_SEC = 30;
-const [what, option] = process.argv.slice(2);
+const [what, ...options] = process.argv.slice(2);
 /** Turns of each contestant, orders of a turn, and for how long ORDERS_PER_SEC come. */
-const SIZE = option === '--quick' ? { rounds: 1, orders: 50, seconds: 2 } : { rounds: 5, orders: 500, seconds: 20 };
+const SIZE = options[0] === '--quick' ? { rounds: 1, orders: 50, seconds: 2 } : { rounds: 5, orders: 500, seconds: 20 };
 const WARM_UP = SIZE.orders / 2;
 /** Median, least and most. */
 const SPREAD = [0.5, 0, 1];
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-if (what === 'shop') await run();
-else process.stderr.write('There is one bench so far: npm run bench -- shop [--quick]\n');
+if (what === 'shop') await run(benchShop, 360_000);
+else if (what === 'reconcile') await run((database) => benchReconcile(database, options), 3 * 3_600_000);
+else
+  process.stderr.write(
+    'There are two: npm run bench -- shop [--quick], npm run bench -- reconcile [--count 1000000]\n',
+  );
 
-async function run(): Promise<void> {
+/** Runs a bench on a PostgreSQL of its own. @param limitMs it is broken off then */
+async function run(bench: (database: string) => Promise<void>, limitMs: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'integrator-bench-'));
   const postgres = await startPostgres({ folder: join(folder, 'database'), durable: false });
   const stopped = new Promise<never>((_resolve, reject) => {
-    setTimeout(reject, WHOLE_RUN_MS, `it is not done after ${WHOLE_RUN_MS / 1_000} s`);
+    setTimeout(reject, limitMs, `it is not done after ${limitMs / 1_000} s`);
     process.once('SIGINT', reject).once('SIGTERM', reject);
   });
-  await Promise.race([benchShop(postgres.url), stopped]).catch((error: unknown) => {
+  await Promise.race([bench(postgres.url), stopped]).catch((error: unknown) => {
     process.stderr.write(`The bench was broken off: ${String(error)}\n`);
     process.exitCode = 1;
   });

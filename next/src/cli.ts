@@ -1,29 +1,26 @@
-import { EXIT_USAGE, findCommand, USAGE } from './commands/commands.ts';
+import { helpOf, readInput } from './commands/command-line.ts';
+import { findAction, overview } from './commands/commands.ts';
+import { usageError, type Outcome } from './commands/registry.ts';
 import { openProgram } from './compose.ts';
-import { loadConfig } from './config.ts';
+import { loadConfig, userOfMachine } from './config.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
-import { isMain } from './process.ts';
+import { failStart, isMain } from './process.ts';
 
-/**
- * Runs one command. @param words as they were typed @returns the exit code: 0, 1 refused, 64 not understood, 78
- * configuration
- */
-export async function runCommand(words: string[]): Promise<number> {
+/** Runs one command. @returns the exit code: the command's own, 1 refused, 64 not understood, 78 configuration */
+export async function runCommand(words: readonly string[]): Promise<number> {
   try {
-    const command = findCommand(words);
-    if (command === null) {
-      process.stderr.write(`${USAGE}\n`);
-      return words.includes('--help') ? 0 : EXIT_USAGE;
-    }
+    const found = findAction(words);
+    if (words.length === 0 || words.includes('--help'))
+      return await print({ sentence: found === null ? overview() : helpOf(found.action) }, false);
+    if (found === null) throw usageError(`There is no command ${words.join(' ')}.\n${overview()}`);
+    const { input, by, isJson } = readInput(found.action, found.rest, userOfMachine());
     // Standard output is the command's own; what the program logs is not asked for.
     const program = await openProgram({ ...loadConfig(), LOG_LEVEL: 'silent' });
-    try {
-      const { prisma } = program.database;
-      process.stdout.write(`${await command({ ...program, prisma })}\n`);
-    } finally {
-      await program.close();
-    }
-    return 0;
+    const parts = { ...program, prisma: program.database.prisma, by };
+    return await found.action
+      .run(parts, input)
+      .then((outcome) => print(outcome, isJson))
+      .finally(program.close);
   } catch (error) {
     if (!(error instanceof UserFacingError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -31,4 +28,13 @@ export async function runCommand(words: string[]): Promise<number> {
   }
 }
 
-if (isMain(import.meta.url)) process.exitCode = await runCommand(process.argv.slice(2));
+async function print({ data, sentence, exitCode = 0 }: Outcome, isJson: boolean): Promise<number> {
+  const write = (text: string) => new Promise((written) => process.stdout.write(text, written));
+  if (isJson && data !== undefined)
+    await write(`${JSON.stringify(data, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one), 2)}\n`);
+  else if (typeof sentence === 'string') await write(`${sentence}\n`);
+  else for await (const piece of sentence) await write(piece);
+  return exitCode;
+}
+
+if (isMain(import.meta.url)) process.exitCode = await runCommand(process.argv.slice(2)).catch(failStart);

@@ -235,14 +235,14 @@ function guessable({ ADMIN_TOKEN, SHOP_API_TOKEN, OPERATORS, WEBHOOK_SECRETS }: 
   return short.map(([name]) => `${name}: needs secrets of at least 16 characters`);
 }
 
-/** The sentences that hold. */
 const holding = (rules: Record<string, boolean>) => Object.keys(rules).filter((sentence) => rules[sentence]);
 const nameIn = (fault: string) => fault.slice(0, fault.indexOf(':'));
 const hasTwins = (texts: readonly string[]) => new Set(texts).size < texts.length;
 const isHttp = (url: URL) => url.protocol === 'http:';
 const isHere = (url: URL | null) => ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
-/** Readable by others on its way. */
 const isPlain = (url: URL | null) => url !== null && isHttp(url) && !isHere(url);
+/** Who is logged in on this machine, and signs commands by that name; null: it is not said. */
+export const userOfMachine = (): string | null => process.env.USER ?? null;
 /** People paste values with quotes and line breaks around them. Quotes that are in it as well are kept. */
 function bare(value: string): string {
   const trimmed = value.trim();

@@ -12,7 +12,7 @@ export async function startServer(): Promise<Running & { url: string }> {
   const server = await listen(app, config.HOST, config.PORT);
   const address = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${server.port}`;
   if (url === '') url = config.HOST === '127.0.0.1' ? `http://localhost:${server.port}` : address;
-  if (config.WORKER === 'inline') program.startWork();
+  program.start(config.WORKER === 'inline');
   logger.info({ url: address, mode: config.mode }, 'ready');
   return {
     logger,

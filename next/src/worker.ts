@@ -9,7 +9,7 @@ import { isMain, runProcess, type Running } from './process.ts';
 export async function startWorker(): Promise<Running> {
   const program = await openProgram();
   const { config, logger, database, gateway } = program;
-  program.startWork();
+  program.start(true);
   const app = express().use(healthRoutes(database, gateway));
   // On a port of its own, which no shopper reaches.
   app.get('/metrics', async (_req, res) => {

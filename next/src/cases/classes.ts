@@ -16,6 +16,8 @@ export type CaseClass =
   // Missing money: a source no longer shows what was earned.
   | 'reversed'
   | 'absent_from_history'
+  // Written down as refunded or lost, and the list still shows it ten days later.
+  | 'refund_not_shown'
   // Either: two sources, or one and our books, say different things.
   | 'contradicted'
   // Nothing is proven.
@@ -31,11 +33,12 @@ export type Source = {
   shows: bigint;
   /** Whether it says that money went back. */
   showsGone: boolean;
+  doubt: string | null;
 };
 
 /** All that the rules look at, of one reference in one currency. */
 export type Facts = {
-  standing: { held: bigint; reversed: bigint; need: bigint };
+  standing: { held: bigint; reversed: bigint; stillToGo: bigint; need: bigint };
   /** Where the reference's own order stands; null: it has none. */
   order: { amount: bigint; currency: string; isReleased: boolean; isEnded: boolean } | null;
   currency: string;
@@ -47,31 +50,34 @@ export type Facts = {
   short: readonly Source[];
   /** What verify's newest readable answer shows in this currency, and whether that is doubted. */
   verify: { outcome: string; word: string | null; shows: bigint; doubt: string | null } | null;
+  /** The list was heard ten days after the newest refund or write-off. */
+  isRefundLate: boolean;
   /** For a day, nothing that verify answered could be read. */
   isUnreadable: boolean;
 };
 
-/** A reason to open a case. A decision covers what was seen, by this digest: words and figures, no ids and no times. */
+/** A reason to open a case. A decision covers what was seen, by this digest: class, words, figures; no ids or times. */
 export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
 
 /** All findings, the loudest first: a decision that covers one passes over to the next. Pure. */
 export function classify(facts: Facts): Finding[] {
   const { standing, short, verify, isReleased } = facts;
-  const { held, reversed, need } = standing;
+  const { held, reversed, stillToGo, need } = standing;
   const findings: Finding[] = [];
   const find = (rule: string, name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
     findings.push({
       class: name,
       held: amounts.held ?? 0n,
       missing: amounts.missing ?? 0n,
-      digest: digestOf([rule, seen]),
+      digest: digestOf([rule, name, seen]),
     });
   };
   if (reversed > 0n || short.length > 0) {
-    const seen = [reversed, ...short.map(({ name, word, shows }) => [name, word, shows])];
+    const seen = [reversed, ...short.map(({ name, word, shows, doubt }) => [name, word, shows, doubt])];
     find('missing', classOfMissing(reversed, short), { missing: missingOf(reversed, need, short) }, seen);
   }
-  if (held > 0n) find('held', whyHeld(facts), { held }, [held, verify?.doubt ?? null]);
+  if (held > 0n) find('held', whyHeld(facts), { held }, [held, verify?.shows ?? null, verify?.doubt ?? null]);
+  if (stillToGo > 0n && facts.isRefundLate) find('to go', 'refund_not_shown', { missing: stillToGo }, stillToGo);
   if (!isReleased && held === 0n && facts.order !== null && facts.currency === facts.order.currency) {
     if (facts.isUnreadable) find('word', 'unreadable', {}, 'unreadable');
     else if (verify?.outcome === 'unknown') find('word', 'unknown_status', {}, verify.word);

@@ -2,8 +2,10 @@ import type { Source } from './classes.ts';
 
 /** What the predicate looks at, of a payment that released its order, in the currency of the release. */
 type Released = {
-  /** What it must still show, and what is to go at the service. */
-  standing: { need: bigint; toGo: bigint };
+  /** What it must still show, and what people have booked as going back through the service. */
+  standing: { need: bigint; expected: bigint };
+  /** Of the released charge itself. */
+  refunded: bigint;
   release: { at: Date; serviceId: string | null };
   /** Verify's newest readable answer. */
   verify: {
@@ -14,11 +16,12 @@ type Released = {
     /** What it says went back; null: it does not say how much. */
     gone: bigint | null;
     serviceId: string | null;
+    doubt: string | null;
     /** When it was first given. */
     at: Date;
   } | null;
   /** The list as it was last heard in a whole run. */
-  list: { word: string | null; shows: bigint | null; heardAt: Date | null };
+  list: { word: string | null; shows: bigint | null; gone: bigint; heardAt: Date | null };
 };
 
 const MINUTE_MS = 60_000;
@@ -27,12 +30,12 @@ const UNCLEAR_MS = 2 * 24 * 60 * MINUTE_MS;
 
 /**
  * What stands after paid is this one predicate: each source shows what was earned less what was refunded, or it falls
- * short, whatever its word. An answer that names another charge of the service, or a reversal of no more than was to
- * go, is unclear: it may be no news of this money. The next heard list decides, and if none comes, it falls short.
+ * short, whatever its word. An answer that names another charge of the service, or a reversal of no more than people
+ * have booked, is unclear: it may be no news of this money. The next heard list decides; if none comes, it falls short.
  * @returns the sources that fall short; until when an unclear answer waits, or null
  */
 export function shortfall(
-  { standing, release, verify, list }: Released,
+  { standing, refunded, release, verify, list }: Released,
   now: Date,
   lagMin: number,
 ): { short: Source[]; unclearUntil: Date | null } {
@@ -40,10 +43,13 @@ export function shortfall(
   let unclearUntil: Date | null = null;
   const isHeard = list.heardAt !== null && list.heardAt.getTime() >= release.at.getTime() + lagMin * MINUTE_MS;
   if (isHeard && (list.shows ?? 0n) < standing.need)
-    short.push({ name: 'list', word: list.word, shows: list.shows ?? 0n, showsGone: false });
+    short.push({ name: 'list', word: list.word, shows: list.shows ?? 0n, showsGone: list.gone > 0n, doubt: null });
   if (verify !== null && verify.shows < standing.need) {
-    const isOther = release.serviceId !== null && verify.serviceId !== null && verify.serviceId !== release.serviceId;
-    const isExpected = verify.outcome === 'reversed' && verify.gone !== null && verify.gone <= standing.toGo;
+    const isNamed = release.serviceId !== null && verify.serviceId !== null;
+    const isOther = isNamed && verify.serviceId !== release.serviceId;
+    // By its id it is the charge that paid: then only refunds of that one explain it.
+    const expected = isNamed ? refunded : standing.expected;
+    const isExpected = verify.outcome === 'reversed' && verify.gone !== null && verify.gone <= expected;
     const waitsUntil = new Date(verify.at.getTime() + lagMin * MINUTE_MS + UNCLEAR_MS);
     const isListNewer = list.heardAt !== null && list.heardAt > verify.at;
     if (!(isOther || isExpected) || (!isListNewer && now >= waitsUntil))
@@ -52,6 +58,7 @@ export function shortfall(
         word: verify.word ?? verify.outcome,
         shows: verify.shows,
         showsGone: verify.outcome === 'reversed',
+        doubt: verify.doubt,
       });
     else if (!isListNewer) unclearUntil = waitsUntil;
   }

@@ -50,18 +50,18 @@ const adapter: ServiceAdapter = {
     reachesBackDays: null,
   },
   read: (record) => {
-    const word = text(at(record, 'status'));
+    const word = isRecord(record) ? text(record.status) : null;
     if (!isRecord(record) || word === null) return null;
     const status = classOf(word);
     return {
-      reference: text(at(record, 'reference')),
+      reference: text(record.reference),
       status,
       word,
-      amount: figure(at(record, 'amount')),
-      currency: text(at(record, 'currency')),
-      id: text(at(record, 'id')),
+      amount: figure(record.amount),
+      currency: text(record.currency),
+      id: text(record.id),
       mode: modeOf(record),
-      refunded: figure(at(record, 'amount_refunded') ?? at(record, 'amountRefunded') ?? at(record, 'refunded')),
+      refunded: figure(record.amount_refunded ?? record.amountRefunded ?? record.refunded),
       doubt: status === 'paid' ? doubtAbout(record) : null,
     };
   },
@@ -91,14 +91,17 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What was really paid, where a service says so beside the amount. */
+const OTHER_AMOUNTS = ['Received', 'Paid', 'Captured', 'Collected'].flatMap((deed) => {
+  const small = deed.toLowerCase();
+  return [`amount${deed}`, `amount_${small}`, `${small}Amount`, `${small}_amount`];
+});
+
 /** What stands beside `status: SUCCESS` and denies it. Fees, net and settled amounts deny nothing. */
 function doubtAbout(record: Record<string, unknown>): string | null {
-  for (const deed of ['Received', 'Paid', 'Captured', 'Collected']) {
-    const [small, word] = [deed.toLowerCase(), `amount${deed}`];
-    for (const name of [word, `amount_${small}`, `${small}Amount`, `${small}_amount`]) {
-      const other = figure(record[name]);
-      if (other !== null && Number(other) !== Number(record.amount)) return `${name} differs from amount`;
-    }
+  for (const name of OTHER_AMOUNTS) {
+    const other = figure(record[name]);
+    if (other !== null && Number(other) !== Number(record.amount)) return `${name} differs from amount`;
   }
   const inner = text(at(record, 'amount.currency'));
   if (inner !== null && inner !== record.currency) return 'the currency inside the amount differs';

@@ -30,7 +30,7 @@ const ATTEMPT_MS = 10_000;
 const GONE = 410;
 
 /** Sends messages by signed POST (Standard Webhooks) to the shop's own system. Redirects are not followed. */
-export function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Promise<void> } {
+function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Promise<void> } {
   const signer = new Webhook(secret.reveal());
   const agent = new EnvHttpProxyAgent({
     connections: MESSAGES_AT_ONCE,
@@ -62,6 +62,11 @@ export function createHttpReceiver(url: URL, secret: Secret): Receiver & { close
     throw new NotTaken(`the receiver answered HTTP ${status}${hint}`, retryAfterSec(answer.headers), status === GONE);
   };
   return Object.assign(receive, { close: () => agent.destroy() });
+}
+
+/** @returns null where there is no address */
+export function receiverAt(url: URL | null, secret: Secret | null): ReturnType<typeof createHttpReceiver> | null {
+  return url === null || secret === null ? null : createHttpReceiver(url, secret);
 }
 
 const MESSAGES_AT_ONCE = 8;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { formatMajor } from '../platform/money.ts';
 import { randomMessageId } from '../platform/ids.ts';
-import type { Prisma } from '../platform/prisma/client.ts';
+import type { Tx } from '../platform/db.ts';
+import type { Message, Prisma } from '../platform/prisma/client.ts';
 
 /** Every type of message that FULFILMENT_EVENTS can name. `order.paid` is always written. */
 export type MessageType =
@@ -86,4 +87,16 @@ export function messageRow(
   const id = type === 'order.paid' ? paidId(order) : randomMessageId();
   const body = bodyOf(type, now, order, extra);
   return { id, mode: order.mode, type, orderId: order.id, body, nextTryAt: wanted.hasReceiver ? now : null };
+}
+
+/** Who holds `order.paid` while its money is missing. */
+export const MISSING_MONEY = 'missing money';
+
+/** Holds a message, or lifts the program's own hold. A person's hold, and what a person sends all the same, stay. */
+export async function setHold(tx: Tx, message: Message, heldBy: string | null, now: Date): Promise<void> {
+  const isPersons = message.liftedBy !== null || (message.heldBy !== null && message.heldBy !== MISSING_MONEY);
+  if (message.sentAt !== null || isPersons || heldBy === message.heldBy) return;
+  // The days of a message that was held do not count.
+  const anew = { tries: 0, firstTryAt: null, ...(message.nextTryAt !== null && { nextTryAt: now }) };
+  await tx.message.update({ where: { id: message.id }, data: { heldBy, ...anew } });
 }

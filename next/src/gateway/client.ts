@@ -17,11 +17,13 @@ export type Request = {
   /** Milliseconds from now to the body's last byte. */
   totalMs: number;
   maxBytes: number;
+  /** Left out: the answer is redacted. true: who keeps something of it redacts that; pages of a list are large. */
+  isRaw?: true;
 };
 
 export type Answer = {
   status: number;
-  /** Without our key. */
+  /** Without our key, unless it was asked for raw. */
   text: string;
   /** undefined: the body is not JSON, whatever its content type says. */
   json: { value: unknown } | undefined;
@@ -63,11 +65,12 @@ export function createClient({ origin, headers, redact, connections, publicOnly 
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, ...(publicOnly && { lookup: publicAddressesOnly }) },
   });
   const ours = { ...headers, accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': USER_AGENT };
-  const call: Client['call'] = async ({ method, path, body, totalMs, maxBytes }) => {
+  const call: Client['call'] = async ({ method, path, body, totalMs, maxBytes, isRaw }) => {
     const content = body === undefined ? {} : { body, headers: { ...ours, 'content-type': 'application/json' } };
     const limits = { headersTimeout: HEADERS_MS, bodyTimeout: totalMs, signal: AbortSignal.timeout(totalMs) };
     const answer = await agent.request({ origin, method, path, headers: ours, ...content, ...limits });
-    const text = redact((await readBody(answer, maxBytes)).toString('utf8'));
+    const whole = (await readBody(answer, maxBytes)).toString('utf8');
+    const text = isRaw === true ? whole : redact(whole);
     return { status: answer.statusCode, text, json: parse(text), retryAfterSec: retryAfterSec(answer.headers) };
   };
   return {

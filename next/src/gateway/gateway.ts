@@ -20,7 +20,7 @@ export type Gateway = {
   initialize(request: InitializeRequest): Promise<InitializeResult>;
   /** @param withinMs milliseconds @throws {Unanswered} when nothing was learnt */
   verify(reference: string, share: Share, withinMs?: number): Promise<Evidence>;
-  /** One page of the list. @throws {Unanswered} when it could not be had */
+  /** One page of the list, not redacted. @throws {Unanswered} when it could not be had */
   page(path: string): Promise<Answer>;
   /** Whether our key is refused. While it is, this asks again about nothing: perhaps nobody else asks any more. */
   isKeyRefused(): Promise<boolean>;
@@ -41,7 +41,7 @@ export type Service = {
 
 /** Load balancers look every few seconds. */
 const ASK_AGAIN_MS = 3_000;
-const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
+const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024, isRaw: true as const };
 /** Nobody waits for a page: its turn comes after all hints. */
 const PAGE_WAIT_MS = 60_000;
 

@@ -1,8 +1,11 @@
 import { lockOrder } from '../orders/order.ts';
-import { transact } from '../platform/db.ts';
-import type { PrismaClient } from '../platform/prisma/client.ts';
+import { transact, type Tx } from '../platform/db.ts';
+import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { DOSSIER, type Change, type Dossier, type DossierPayment, type MoneyRow, type Terms } from './change.ts';
 import { conclude } from './conclude.ts';
+
+type ChangeParts = { prisma: PrismaClient; terms: Terms };
+type Work<Result> = (change: Change) => Promise<Result> | Result;
 
 /**
  * Changes an order: locks it, reads it whole, does the work, and then makes its statuses, cases and messages agree with
@@ -10,22 +13,62 @@ import { conclude } from './conclude.ts';
  * @returns what the work returns; null: there is no such order
  */
 export function changeOrder<Result>(
-  { prisma, terms }: { prisma: PrismaClient; terms: Terms },
+  parts: ChangeParts,
   orderId: string,
   by: string,
-  work: (change: Change) => Promise<Result> | Result,
+  work: Work<Result>,
 ): Promise<Result | null> {
-  return transact(prisma, async (tx) => {
-    const now = await lockOrder(tx, terms.mode, orderId);
+  return changeLocked(parts, by, work, async (tx) => {
+    const now = await lockOrder(tx, parts.terms.mode, orderId);
     if (now === null) return null;
     // By one statement, of one snapshot: measured, twice as fast as one for each relation.
-    const dossier = await tx.order.findUniqueOrThrow({
-      where: { id: orderId },
-      include: DOSSIER,
-      relationLoadStrategy: 'join',
-    });
+    const one = { where: { id: orderId }, include: DOSSIER, relationLoadStrategy: 'join' as const };
+    return { now, dossier: await tx.order.findUniqueOrThrow(one) };
+  });
+}
+
+/**
+ * The same of a payment that the list showed and nobody here has made: it stands alone, without an order.
+ * @param isNew its row, where there is none yet: without money, it would count as set aside
+ */
+export function changeStranger<Result>(
+  parts: ChangeParts,
+  reference: string,
+  by: string,
+  work: Work<Result>,
+  isNew?: Prisma.PaymentCreateManyInput,
+): Promise<Result | null> {
+  return changeLocked(parts, by, work, async (tx) => {
+    if (isNew) await tx.payment.createMany({ data: [isNew], skipDuplicates: true });
+    const [locked] = await tx.$queryRaw<{ now: Date }[]>`
+      WITH locked AS MATERIALIZED (SELECT 1 FROM payments WHERE reference = ${reference} AND order_id IS NULL
+        AND mode = ${parts.terms.mode}::mode FOR NO KEY UPDATE)
+      SELECT clock_timestamp() AS now FROM locked`;
+    if (locked === undefined) return null;
+    const { include } = DOSSIER.payments;
+    const payment = await tx.payment.findUniqueOrThrow({ where: { reference }, include });
+    const { mode, amount, currency, createdAt } = payment;
+    return { ...locked, dossier: { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] } };
+  });
+}
+
+const NO_ORDER = {
+  ...{ id: '', email: '', status: 'pending' as const, metadata: {}, contentHash: null, externalId: null },
+  ...{ returnUrl: null, payBy: null, endedAt: null, endedBy: null, endReason: null, releasedReference: null },
+  ...{ paidAt: null, release: null, lines: [], messages: [], refunds: [] },
+};
+
+async function changeLocked<Result>(
+  { prisma, terms }: ChangeParts,
+  by: string,
+  work: Work<Result>,
+  lock: (tx: Tx) => Promise<{ now: Date; dossier: Dossier } | null>,
+): Promise<Result | null> {
+  return transact(prisma, async (tx) => {
+    const locked = await lock(tx);
+    if (locked === null) return null;
     const written = { orders: new Set<Dossier>(), payments: new Set<DossierPayment>(), money: new Set<MoneyRow>() };
-    const change: Change = { tx, dossier, terms, by, now, ...written, journal: [], outbox: [] };
+    const change: Change = { tx, ...locked, terms, by, ...written, journal: [], outbox: [] };
     const result = await work(change);
     await conclude(change);
     await write(change);
@@ -35,8 +78,7 @@ export function changeOrder<Result>(
 
 /**
  * All rows at once. Plain inserts and updates in one statement: measured, a third of the time of Prisma's five.
- * NULL::money would be
- * PostgreSQL's own type of that name.
+ * NULL::money would be PostgreSQL's own type of that name.
  */
 async function write({ tx, orders, payments, money, journal, outbox }: Change): Promise<void> {
   if (orders.size + payments.size + money.size + journal.length + outbox.length === 0) return;
@@ -58,7 +100,8 @@ async function write({ tx, orders, payments, money, journal, outbox }: Change): 
           list_shows = excluded.list_shows, came = excluded.came, went = excluded.went, earned = excluded.earned,
           kept = excluded.kept, send_back = excluded.send_back, refunded = excluded.refunded,
           send_back_elsewhere = excluded.send_back_elsewhere, refunded_elsewhere = excluded.refunded_elsewhere,
-          lost = excluded.lost, list_word = excluded.list_word, list_heard_at = excluded.list_heard_at),
+          lost = excluded.lost, by_itself = excluded.by_itself, list_gone = excluded.list_gone,
+          list_word = excluded.list_word, list_heard_at = excluded.list_heard_at),
       t AS (
         INSERT INTO messages (id, mode, type, order_id, body, next_try_at)
         SELECT id, mode, type, order_id, body, next_try_at

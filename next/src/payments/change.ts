@@ -22,10 +22,11 @@ export const DOSSIER = {
   lines: { orderBy: { position: 'asc' } },
   // The doubt that a person accepted.
   release: { include: { verification: { select: { doubt: true } } } },
+  refunds: true,
   messages: { where: { type: 'order.paid' } },
 } satisfies Prisma.OrderInclude;
 
-/** An order with all that decisions about its money look at. */
+/** An order with all that decisions about its money look at. A stranger's payment stands in one without an id. */
 export type Dossier = Prisma.OrderGetPayload<{ include: typeof DOSSIER }>;
 export type DossierPayment = Dossier['payments'][number];
 export type MoneyRow = DossierPayment['money'][number];
@@ -82,19 +83,21 @@ export function record(
   reference: string | null,
   data: Data = {},
 ): void {
-  journal.push({ orderId: dossier.id, reference, what, by, data });
+  journal.push({ orderId: dossier.id || null, reference, what, by, data });
 }
 
 /** What the shop's own system is told, if it wants to hear of it. */
 export function tell({ terms, dossier, now, outbox }: Change, type: MessageType, extra: Extra = {}): void {
-  const row = messageRow(terms.wanted, type, dossier, now, extra);
+  const row = dossier.id === '' ? null : messageRow(terms.wanted, type, dossier, now, extra);
   if (row !== null) outbox.push(row);
 }
+
+const UNHEARD = { listGone: 0n, listWord: null, listHeardAt: null };
 
 /** The ledger of a payment in a currency; an empty one where nothing was shown yet. */
 export function moneyOf(payment: DossierPayment, currency: string): MoneyRow {
   const row = payment.money.find((one) => one.currency === currency);
-  return row ?? { ...EMPTY, reference: payment.reference, currency, listWord: null, listHeardAt: null };
+  return row ?? { ...EMPTY, ...UNHEARD, reference: payment.reference, currency };
 }
 
 /** Replaces a ledger, with a line of the journal for each counter that grew. */
@@ -102,7 +105,7 @@ export function setMoney(
   change: Change,
   payment: DossierPayment,
   before: MoneyRow,
-  after: Ledger,
+  after: Ledger & Partial<MoneyRow>,
   what: string,
   data: Data = {},
 ): void {
@@ -112,7 +115,7 @@ export function setMoney(
   change.money.add(row);
   for (const [counter, amount] of Object.entries(growthOf(before, after)))
     change.journal.push({
-      ...{ orderId: change.dossier.id, reference: payment.reference, what, by: change.by, data },
+      ...{ orderId: change.dossier.id || null, reference: payment.reference, what, by: change.by, data },
       counter,
       amount,
       currency: row.currency,

@@ -1,8 +1,8 @@
 import { classify, sourcesOf, type Facts, type Finding } from '../cases/classes.ts';
 import { goneBy, shortfall, showsIn } from '../cases/predicate.ts';
-import type { MessageType } from '../fulfilment/messages.ts';
+import { MISSING_MONEY, setHold, type MessageType } from '../fulfilment/messages.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
-import { isSameDigest } from '../platform/ids.ts';
+import { digestOf, isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
 import { moneyOf, record, setOrder, setPayment, tell } from './change.ts';
@@ -13,8 +13,6 @@ import { isOver } from './schedule.ts';
 import { stopOnUnitErrors } from '../cases/stops.ts';
 
 const DAY_MS = 86_400_000;
-/** Who holds `order.paid` while its money is missing. The program lifts only its own hold. */
-const MISSING_MONEY = 'missing money';
 
 /** Makes cases, statuses and the held message agree with the ledger of an order as it stands. */
 export async function conclude(change: Change): Promise<void> {
@@ -24,7 +22,7 @@ export async function conclude(change: Change): Promise<void> {
     concludePayment(change, payment);
   }
   concludeOrder(change);
-  await concludeMessage(change);
+  for (const message of change.dossier.messages) await setHold(change.tx, message, holdOf(change), change.now);
 }
 
 /** One open case at most: the first finding that no decision covers. */
@@ -32,9 +30,8 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
   const { tx, dossier, now, by } = change;
   const { currency } = money;
   const { reference } = payment;
-  const covers = payment.cases.flatMap((one) => (one.currency === currency && one.covers !== null ? [one.covers] : []));
-  const isCovered = ({ digest }: Finding): boolean => covers.some((one) => isSameDigest(one, digest));
-  const finding = findingsOf(change, payment, money).find((one) => !isCovered(one));
+  await endCovers(change, payment, money);
+  const finding = findingOf(change, payment, money);
   const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
   if (finding === undefined) {
     // An answer that may be about other money closes nothing.
@@ -45,7 +42,7 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
   }
   const data = { ...finding, evidence: sourcesOf(payment.verifications[0], money) };
   if (open === undefined) {
-    const about = { mode: dossier.mode, reference, orderId: dossier.id, currency };
+    const about = { mode: dossier.mode, reference, orderId: dossier.id || null, currency };
     const opened = await tx.case.create({ data: { ...data, ...about } });
     payment.cases.push(opened);
     record(change, 'case opened', reference, { case: String(opened.id), class: opened.class });
@@ -59,6 +56,17 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
   }
 }
 
+export const NOTHING_LEFT = digestOf('nothing is left');
+
+/** A decision covers what it left for as long as that stands. What comes again is news. */
+async function endCovers(change: Change, payment: DossierPayment, money: MoneyRow): Promise<void> {
+  const covering = payment.cases.filter(({ covers, currency }) => covers !== null && currency === money.currency);
+  if (covering.length === 0 || shortfallOf(change, payment, money).unclearUntil !== null) return;
+  const digests = [NOTHING_LEFT, ...findingsOf(change, payment, money).map(({ digest }) => digest)];
+  for (const one of covering.filter(({ covers }) => !digests.some((digest) => covers && isSameDigest(covers, digest))))
+    Object.assign(one, await change.tx.case.update({ where: { id: one.id }, data: { covers: NOTHING_LEFT } }));
+}
+
 /** What follows when a case opens with a class, or gets it later. */
 async function followCase(change: Change, one: Case): Promise<void> {
   if (one.class === 'reversed') tell(change, 'order.reversed', aboutCase(one));
@@ -70,16 +78,23 @@ function aboutCase({ id, class: name, reference, currency, held, missing }: Case
   return { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
 }
 
-/** All findings about a payment in a currency, the loudest first. A decision covers the first one that it leaves. */
-export function findingsOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding[] {
+/** The loudest finding about a payment in a currency that no decision covers. */
+export function findingOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding | undefined {
+  const covers = payment.cases.flatMap((one) => (one.currency === money.currency && one.covers ? [one.covers] : []));
+  return findingsOf(change, payment, money).find(({ digest }) => !covers.some((one) => isSameDigest(one, digest)));
+}
+
+/** All of them, the loudest first. */
+function findingsOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding[] {
   const { dossier, now } = change;
   const [newest] = payment.verifications;
   const facts: Facts = {
     standing: standingOf(money),
     order: orderFacts(dossier),
+    isRefundLate: isRefundLate(change, payment, money),
     currency: money.currency,
     isReleased: dossier.release?.reference === payment.reference,
-    isDecided: payment.cases.some(({ decision }) => decision !== null),
+    isDecided: isDecided(payment),
     short: shortfallOf(change, payment, money).short,
     verify: newest === undefined ? null : { ...newest, shows: showsIn(newest, money.currency) },
     isUnreadable: payment.unreadableSince !== null && now.getTime() - payment.unreadableSince.getTime() > DAY_MS,
@@ -87,9 +102,23 @@ export function findingsOf(change: Change, payment: DossierPayment, money: Money
   return classify(facts);
 }
 
-/** Where an order stands, as the rules look at it. */
-export function orderFacts({ amount, currency, release, endedAt }: Dossier) {
-  return { amount, currency, isReleased: release !== null, isEnded: endedAt !== null };
+const REFUND_MS = 10 * DAY_MS;
+
+/** So long after the newest refund or write-off, the list must show it. */
+function isRefundLate({ dossier }: Change, payment: DossierPayment, { listHeardAt }: MoneyRow): boolean {
+  const decided = payment.cases.filter(({ decision }) => decision === 'refund' || decision === 'write-off');
+  const times = [...dossier.refunds.map(({ at }) => at), ...decided.map(({ closedAt }) => closedAt)];
+  const newest = Math.max(...times.map((time) => time?.getTime() ?? 0));
+  return listHeardAt !== null && listHeardAt.getTime() >= newest + REFUND_MS;
+}
+
+/** A person has given its money up or taken it. Who only explained has not. */
+export const isDecided = ({ cases }: DossierPayment): boolean =>
+  cases.some(({ decision }) => decision !== null && decision !== 'explain');
+
+/** Where an order stands, as the rules look at it; null: it is a stranger's payment, and there is none. */
+export function orderFacts({ id, amount, currency, release, endedAt }: Dossier) {
+  return id === '' ? null : { amount, currency, isReleased: release !== null, isEnded: endedAt !== null };
 }
 
 /** The predicate of a payment in a currency: nothing falls short unless it released its order in that currency. */
@@ -103,8 +132,10 @@ export function shortfallOf(change: Change, payment: DossierPayment, money: Mone
   const isProof =
     newest?.doubt === null || (release.acceptedBy !== null && newest?.doubt === release.verification.doubt);
   const verify = newest && { ...newest, shows: isProof ? showsIn(newest, money.currency) : 0n, gone: goneBy(newest) };
-  const list = { word: money.listWord, shows: money.listShows, heardAt: money.listHeardAt };
-  return shortfall({ standing: standingOf(money), release, verify: verify ?? null, list }, now, terms.lagMin);
+  const list = { word: money.listWord, shows: money.listShows, gone: money.listGone, heardAt: money.listHeardAt };
+  const refunded = money.refunded - money.refundedElsewhere;
+  const released = { standing: standingOf(money), refunded, release, verify: verify ?? null, list };
+  return shortfall(released, now, terms.lagMin);
 }
 
 function concludePayment(change: Change, payment: DossierPayment): void {
@@ -121,7 +152,7 @@ function concludePayment(change: Change, payment: DossierPayment): void {
   if (status !== payment.status) setPayment(change, payment, { status });
 }
 
-const hasHeldMoney = ({ money }: DossierPayment): boolean => money.some((row) => standingOf(row).held > 0n);
+export const hasHeldMoney = ({ money }: DossierPayment): boolean => money.some((row) => standingOf(row).held > 0n);
 const hasOpenCase = ({ cases }: DossierPayment): boolean => cases.some(({ closedAt }) => closedAt === null);
 const isDone = ({ status }: DossierPayment): boolean => ['expired', 'failed', 'refused'].includes(status);
 
@@ -130,6 +161,7 @@ const TOLD: Record<string, MessageType> = { review: 'order.review', failed: 'ord
 
 function concludeOrder(change: Change): void {
   const { dossier, terms, now } = change;
+  if (dossier.id === '') return;
   const { payments } = dossier;
   const newest = payments.at(-1);
   const isOpen = dossier.release === null && dossier.endedAt === null;
@@ -167,17 +199,4 @@ export function holdOf(change: Change): string | null {
   const { short, unclearUntil } = shortfallOf(change, payment, money);
   const isSound = short.length === 0 && unclearUntil === null && standingOf(money).reversed === 0n;
   return isSound && money.lost === 0n && money.refunded < money.earned ? null : MISSING_MONEY;
-}
-
-/** The program lifts only its own hold, and holds nothing that a person sends all the same. */
-async function concludeMessage(change: Change): Promise<void> {
-  const [message] = change.dossier.messages;
-  if (message === undefined) return;
-  const isLeftAlone = message.sentAt !== null || message.liftedBy !== null;
-  if (isLeftAlone || (message.heldBy !== null && message.heldBy !== MISSING_MONEY)) return;
-  const heldBy = holdOf(change);
-  if (heldBy === message.heldBy) return;
-  // The days of a message that was held do not count.
-  const anew = { tries: 0, firstTryAt: null, ...(message.nextTryAt !== null && { nextTryAt: change.now }) };
-  await change.tx.message.update({ where: { id: message.id }, data: { heldBy, ...anew } });
 }

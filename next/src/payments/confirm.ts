@@ -18,7 +18,7 @@ import {
   type DossierPayment,
   type Terms,
 } from './change.ts';
-import { orderFacts, shortfallOf } from './conclude.ts';
+import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
 import { grow, observeVerify } from './money.ts';
 import { afterHint, nextCheck } from './schedule.ts';
@@ -31,7 +31,7 @@ export type Lease = {
   askedAt: Date;
   /** Tells this lease from a later one of the same payment. */
   leasedUntil: Date;
-  cause: 'hint' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person';
+  cause: 'hint' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person' | 'reconciliation';
 };
 
 /**
@@ -125,6 +125,7 @@ type Stored = DossierPayment['verifications'][number];
 /** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
 function observe(change: Change, payment: DossierPayment, evidence: Evidence, before: Stored | undefined): void {
   const { shows, gone, currency: named, serviceId } = evidence;
+  const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
   if (shows === null) return;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
@@ -135,7 +136,9 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
     const isNamed = currency === named;
     const known = isSame ? (goneBy(before) ?? 0n) : money.went;
     const more = gone === null ? null : gone > known ? gone - known : 0n;
-    const news = isNamed ? more : named === null ? null : 0n;
+    // Of another charge than the one that paid, only the list tells whether it takes anything away.
+    const isOther = paidBy !== null && serviceId !== null && paidBy !== serviceId;
+    const news = isOther ? 0n : isNamed ? more : named === null ? null : 0n;
     setMoney(change, payment, money, observeVerify(money, isNamed ? shows : 0n, news), 'shown by verify');
   }
 }
@@ -143,10 +146,9 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
 /** Should `decide` err, the keys of `releases` refuse the row. */
 async function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): Promise<void> {
   const order = orderFacts(change.dossier);
-  const { amount, currency } = order;
-  const isDecided = payment.cases.some(({ decision }) => decision !== null);
+  const { amount, currency } = change.dossier;
   const [proof] = payment.verifications;
-  if (decide({ evidence, order, isDecided }) === 'hold' || proof === undefined) return;
+  if (decide({ evidence, order, isDecided: isDecided(payment) }) === 'hold' || proof === undefined) return;
   const before = moneyOf(payment, currency);
   setMoney(change, payment, before, grow(before, { earned: amount }), 'earned');
   const { id: verificationId, serviceId } = proof;

@@ -38,7 +38,10 @@ export async function askNow(parts: AskParts, reference: string, cause: Lease['c
   for (let step = 0; step < WAIT_STEPS; step += 1) {
     const taken = await lease(parts, reference, cause);
     if (taken !== null) {
-      const answer = await parts.confirm(taken, cause === 'deadline' ? 'background' : 'person');
+      const answer = await parts.confirm(
+        taken,
+        cause === 'deadline' || cause === 'reconciliation' ? 'background' : 'person',
+      );
       return answer !== null && answer !== 'unreadable';
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
@@ -63,8 +66,7 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
 
 /**
  * A webhook or a return names payments: those that are ours become due, at once or after a pause. It proves nothing,
- * and
- * a flood of them costs few questions.
+ * and a flood of them costs few questions.
  * @returns how many are ours
  */
 export async function hint(prisma: PrismaClient, mode: Mode, references: readonly string[]): Promise<number> {

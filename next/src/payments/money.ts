@@ -16,13 +16,15 @@ export type Ledger = {
   sendBackElsewhere: bigint;
   refundedElsewhere: bigint;
   lost: bigint;
+  /** The part of sendBack that went back without anybody's word: nobody expects to see it go. */
+  byItself: bigint;
 };
 export type Counter = Exclude<keyof Ledger, 'verifyShows' | 'listShows'>;
 
 /** How much of which counter: a row of the journal each. */
 export type Growth = Partial<Record<Counter, bigint>>;
 
-const NOTHING = { came: 0n, went: 0n, earned: 0n, kept: 0n, sendBack: 0n, refunded: 0n, lost: 0n };
+const NOTHING = { came: 0n, went: 0n, earned: 0n, kept: 0n, sendBack: 0n, refunded: 0n, lost: 0n, byItself: 0n };
 const NOTHING_ELSEWHERE = { sendBackElsewhere: 0n, refundedElsewhere: 0n };
 export const EMPTY: Ledger = { verifyShows: null, listShows: null, ...NOTHING, ...NOTHING_ELSEWHERE };
 
@@ -40,6 +42,8 @@ export type Standing = {
   ours: bigint;
   /** What a released payment must still show. */
   need: bigint;
+  /** What people have booked as going back through the service: to see so much go is no news. */
+  expected: bigint;
 };
 
 export function standingOf(m: Ledger): Standing {
@@ -51,6 +55,7 @@ export function standingOf(m: Ledger): Standing {
     stillToGo: max(0n, toGo + m.lost - m.went),
     ours: m.earned + m.kept - m.refunded - m.lost,
     need: m.earned - (m.refunded - m.refundedElsewhere) - m.lost,
+    expected: toGo - m.byItself,
   };
 }
 
@@ -87,7 +92,7 @@ function follow(m: Ledger): Ledger {
 function settle(m: Ledger): Ledger {
   const { held, toGo } = standingOf(m);
   const byItself = min(held, m.went - toGo - m.lost);
-  return byItself > 0n ? { ...m, sendBack: m.sendBack + byItself } : m;
+  return byItself > 0n ? { ...m, sendBack: m.sendBack + byItself, byItself: m.byItself + byItself } : m;
 }
 
 /** @returns each counter that grew, by how much */

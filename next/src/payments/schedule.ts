@@ -6,18 +6,15 @@
 //   its result is unknown           checkout/open-payment.ts   now
 //   refused, or not sent            checkout/open-payment.ts   never
 //   a hint                          due.ts                     now, or the end of a pause
-//   an answer                       confirm.ts                 the next of CHECK_AGES_SEC, then daily, then never;
-// sooner
-//                                                              where a hint came during the question; in an hour where
-// it
-//                                                              was the last and could not be read
+//   an answer                       confirm.ts                 the next of CHECK_AGES_SEC, then daily, then never; in
+//                                                              an hour where the last one could not be read; sooner
+//                                                              where a hint came during the question
 //   it released its order           confirm.ts                 never, or when an unclear answer falls short
 //   it could not be asked           confirm.ts                 after a pause that grows, or what the service asked for
 //   its order is reopened           end.ts                     now
 //
 // Beside it, verify is asked by a return, before an order's page is handed out again or its next payment is made,
-// before
-// an acceptance, by a cancel and at a deadline.
+// before a decision that may pay, by a cancel, at a deadline, and by a reconciliation.
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

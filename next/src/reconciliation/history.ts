@@ -1,52 +1,71 @@
-import type { ServiceAdapter, Window } from '../gateway/adapter.ts';
+import type { PagePosition } from '../gateway/adapter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 
-export type Page = { rows: readonly unknown[]; path: string };
+/** How the adapter reads a list: of transactions, or of transfers. */
+export type List = {
+  rows(page: unknown): readonly unknown[] | null;
+  next(page: unknown, at: PagePosition): string | null;
+};
+/** Where a reading stands: the page to be read next. */
+export type Position = { path: string; number: number };
+export type Page = { rows: readonly unknown[]; next: Position | null };
 /** How a reading of the list ended; a reason is a sentence for people. */
 export type End = { complete: true } | { complete: false; reason: string };
 
 /**
- * Reads the list page by page. The adapter decides where it ends. A path that was there before, or a page of which no
- * row is new, would go on for ever: the reading ends there and is incomplete.
- * @param from a path to resume from; null: the first page
+ * Reads a list page by page. The adapter decides where it ends. A path that was there before, or a page of which no
+ * row is new, would go on for ever: the reading ends there and is incomplete. The texts of rows are not redacted.
+ * @param from the first page, or the one to go on with
  * @throws {Unanswered} when a page could not be had
  */
-export async function* readHistory(
-  gateway: Pick<Gateway, 'page' | 'adapter'>,
-  window: Window,
-  from: string | null = null,
+export async function* readPages(
+  gateway: Pick<Gateway, 'page'>,
+  list: List,
+  from: Position,
 ): AsyncGenerator<Page, End> {
   const seenPaths = new Set<string>();
-  const firstRows = new Set<string>();
-  let lastRows = new Set<string>();
-  let path = from ?? gateway.adapter.history.first(window);
-  for (let number = 1; ; number += 1) {
-    if (seenPaths.has(path)) return incomplete(`page ${number} of the list is a page that was read before`);
+  let first: readonly unknown[] = [];
+  let last: readonly unknown[] = [];
+  let { path, number } = from;
+  let answer = gateway.page(path);
+  for (;;) {
     seenPaths.add(path);
-    const { status, json } = await gateway.page(path);
+    const { status, json } = await answer;
     if (status < 200 || status > 299) return incomplete(`page ${number} of the list answered HTTP ${status}`);
-    const page = readPage(gateway.adapter, json?.value, path, number);
+    const page = readPage(list, json?.value, path, number);
     if ('reason' in page) return incomplete(page.reason);
     const { rows, next } = page;
-    const texts = new Set(rows.map((row) => JSON.stringify(row)));
-    const isOld = (text: string): boolean => firstRows.has(text) || lastRows.has(text);
-    if (number > 1 && rows.length > 0 && [...texts].every(isOld))
-      return incomplete(`page ${number} of the list has no new row`);
-    if (number === 1) for (const text of texts) firstRows.add(text);
-    lastRows = texts;
-    yield { rows, path };
+    if (isRepeated(rows, first, last)) return incomplete(`page ${number} of the list has no new row`);
+    if (first.length === 0) first = rows;
+    last = rows;
+    number += 1;
+    const isSeen = next !== null && seenPaths.has(next);
+    // It comes while this one is written. Who stops here does not hear that it failed.
+    if (next !== null && !isSeen) (answer = gateway.page(next)).catch(() => undefined);
+    yield { rows, next: next === null ? null : { path: next, number } };
     if (next === null) return { complete: true };
+    if (isSeen) return incomplete(`page ${number} of the list is a page that was read before`);
     path = next;
   }
 }
 
+/** Whether each row was on the first page or the last one. Compared whole only where an end of it was an end there. */
+function isRepeated(rows: readonly unknown[], ...pages: (readonly unknown[])[]): boolean {
+  const textsOf = (some: readonly unknown[]) => some.map((row) => JSON.stringify(row));
+  const endsOf = (some: readonly unknown[]) => textsOf([some[0], some.at(-1)]);
+  const ends = endsOf(rows);
+  if (rows.length === 0 || !pages.flatMap(endsOf).some((end) => ends.includes(end))) return false;
+  const known = new Set(pages.flatMap(textsOf));
+  return textsOf(rows).every((text) => known.has(text));
+}
+
 type Read = { rows: readonly unknown[]; next: string | null } | { reason: string };
 
-function readPage({ history }: ServiceAdapter, page: unknown, path: string, number: number): Read {
+function readPage(list: List, page: unknown, path: string, number: number): Read {
   try {
-    const rows = page === undefined ? null : history.rows(page);
+    const rows = page === undefined ? null : list.rows(page);
     if (rows === null) return { reason: `page ${number} is not a page of the list` };
-    return { rows, next: history.next(page, { path, number, rows: rows.length }) };
+    return { rows, next: list.next(page, { path, number, rows: rows.length }) };
   } catch (error) {
     return { reason: `the adapter cannot read page ${number} of the list: ${String(error)}` };
   }

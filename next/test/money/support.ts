@@ -48,7 +48,11 @@ export const saying = (text: RegExp): unknown => expect.stringMatching(text);
 export async function command(shop: Shop, ...words: string[]): Promise<{ exit: number | string; said: string }> {
   const keys = { GATEWAY_SECRET_KEY: TEST_KEY, WEBHOOK_SECRETS: WEBHOOK_SECRET };
   const places = { PUBLIC_URL: shop.url, DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url ?? '' };
-  const process = startProcess('src/cli.ts', { ...keys, ...places }, [...words, '--note', 'a test', '--by', 'ada']);
+  const process = startProcess(
+    'src/cli.ts',
+    { ...keys, ...places },
+    words[1] === 'list' ? words : [...words, '--note', 'a test', '--by', 'ada'],
+  );
   const exit = await process.end();
   return { exit, said: [...process.lines().map(({ msg }) => msg), process.stderr()].join('\n') };
 }

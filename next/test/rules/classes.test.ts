@@ -8,18 +8,23 @@ const word = (outcome: string, doubt: string | null = null) => ({ ...says(0n, do
 
 /** An open order of NGN 8500 minor units, of which nothing came. */
 const NOTHING: Facts = {
-  ...{ standing: { held: 0n, reversed: 0n, need: 0n }, order: ORDER, currency: 'NGN', isReleased: false },
-  ...{ isDecided: false, short: [], verify: null, isUnreadable: false },
+  ...{
+    standing: { held: 0n, reversed: 0n, stillToGo: 0n, need: 0n },
+    order: ORDER,
+    currency: 'NGN',
+    isReleased: false,
+  },
+  ...{ isDecided: false, short: [], verify: null, isRefundLate: false, isUnreadable: false },
 };
 const held = (amount: bigint, verify: Facts['verify'] = says(amount)): Facts => {
   return { ...NOTHING, standing: { ...NOTHING.standing, held: amount }, verify };
 };
 const released = (reversed: bigint, ...short: Source[]): Facts => {
-  const standing = { held: 0n, reversed, need: 8_500n };
+  const standing = { held: 0n, reversed, stillToGo: 0n, need: 8_500n };
   return { ...NOTHING, standing, order: { ...ORDER, isReleased: true }, isReleased: true, short, verify: says(8_500n) };
 };
 const short = (name: Source['name'], word: string | null, shows: bigint, showsGone = false): Source => {
-  return { name, word, shows, showsGone };
+  return { name, word, shows, showsGone, doubt: null };
 };
 const ABSENT = short('list', null, 0n);
 const classesOf = (facts: Facts): string[] => classify(facts).map((one) => one.class);
@@ -70,7 +75,7 @@ test.each<[CaseClass, bigint, string, Facts]>([
     'reversed',
     500n,
     'kept money went',
-    { ...NOTHING, isDecided: true, standing: { held: 0n, reversed: 500n, need: 0n } },
+    { ...NOTHING, isDecided: true, standing: { held: 0n, reversed: 500n, stillToGo: 0n, need: 0n } },
   ],
 ])('missing money is %s: %i, where %s', (name, missing, _, facts) => {
   expect(classify(facts)).toMatchObject([{ class: name, held: 0n, missing }]);
@@ -90,7 +95,7 @@ test.each<[string, CaseClass[], Partial<Facts>]>([
 });
 
 test('what is missing is said before what is held, and words only where nothing is', () => {
-  const facts = { ...released(100n, ABSENT), standing: { held: 8_500n, reversed: 100n, need: 8_500n } };
+  const facts = { ...released(100n, ABSENT), standing: { held: 8_500n, reversed: 100n, stillToGo: 0n, need: 8_500n } };
   expect(classesOf({ ...facts, verify: word('unknown') })).toEqual(['reversed', 'charged_again']);
 });
 

@@ -12,19 +12,20 @@ const after = (minutes: number): Date => new Date(RELEASED_AT.getTime() + minute
 const TWO_DAYS_LATER = after(60 + LAG_MIN + 2 * 24 * 60);
 
 const says = (outcome: string, word: string | null, shows: bigint, gone: bigint | null = 0n): Answer => {
-  return { outcome, word, shows, gone, serviceId: 'tx1', at: after(60) };
+  return { outcome, word, shows, gone, serviceId: 'tx1', doubt: null, at: after(60) };
 };
 const lists = (word: string | null, shows: bigint | null, minutes = LAG_MIN): Given['list'] => {
-  return { word, shows, heardAt: after(minutes) };
+  return { word, shows, gone: 0n, heardAt: after(minutes) };
 };
-const UNHEARD: Given['list'] = { word: null, shows: null, heardAt: null };
-const REFUNDED = { need: 8_000n, toGo: 500n };
+const UNHEARD: Given['list'] = { word: null, shows: null, gone: 0n, heardAt: null };
+const REFUNDED = { need: 8_000n, expected: 500n };
 
 /** What falls short, as `verify FAILED 0`, and until when an answer that may be about other money waits. */
 function look(given: Partial<Given>, now = after(61)): [short: string[], unclearUntil: Date | null] {
   const release = { at: RELEASED_AT, serviceId: 'tx1' };
   const honest = {
-    standing: { need: 8_500n, toGo: 0n },
+    standing: { need: 8_500n, expected: 0n },
+    refunded: 8_000n,
     release,
     verify: says('paid', 'SUCCESS', 8_500n),
     list: UNHEARD,
@@ -56,7 +57,7 @@ test.each<[string[], string, Partial<Given>]>([
 });
 
 const OTHER = { verify: { ...says('paid', 'SUCCESS', 0n), serviceId: 'tx2' } };
-const EXPECTED = { standing: { need: 500n, toGo: 8_000n }, verify: says('reversed', 'GONE', 400n, 8_000n) };
+const EXPECTED = { standing: { need: 500n, expected: 8_000n }, verify: says('reversed', 'GONE', 400n, 8_000n) };
 
 test.each<[string, Partial<Given>, string]>([
   ['names another charge', OTHER, 'verify SUCCESS 0'],
@@ -75,6 +76,7 @@ test.each<[string, Partial<Given>]>([
   ['names no charge', { verify: { ...OTHER.verify, serviceId: null } }],
   ['is about a release that names none', { ...OTHER, release: { at: RELEASED_AT, serviceId: null } }],
   ['is a reversal of more than was to go', { ...EXPECTED, verify: { ...EXPECTED.verify, gone: 8_001n } }],
+  ['is a reversal of another charge than was refunded, by its id', { ...EXPECTED, refunded: 7_999n }],
   ['does not say reversed', { ...EXPECTED, verify: { ...EXPECTED.verify, outcome: 'failed' } }],
 ])('an answer that %s falls short at once', (_, given) => {
   expect(look(given)).toEqual([[expect.any(String)], null]);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ServiceAdapter } from '../../src/gateway/adapter.ts';
-import { readHistory, type End } from '../../src/reconciliation/history.ts';
+import { readPages, type End } from '../../src/reconciliation/history.ts';
 import { TEST_KEY, WEBHOOK_SECRET } from '../support/shop.ts';
 
 /** `amount` is in the service's own unit; verify knows nothing of one that is lost. */
@@ -105,7 +105,10 @@ export async function readList(url: string, adapter: ServiceAdapter): Promise<{ 
     const answer = await fetch(new URL(path, url), { headers });
     return { status: answer.status, text: '', json: { value: await answer.json() }, retryAfterSec: null };
   };
-  const pages = readHistory({ page, adapter }, { since: null, until: null });
+  const pages = readPages({ page }, adapter.history, {
+    path: adapter.history.first({ since: null, until: null }),
+    number: 1,
+  });
   const rows: unknown[] = [];
   let step = await pages.next();
   for (; !step.done; step = await pages.next()) rows.push(...step.value.rows);

@@ -18,6 +18,7 @@ export type Running = {
   pid: number;
   /** Standard output by lines, parsed; what is no JSON is `{ msg }`. */
   lines(): Line[];
+  stdout(): string;
   stderr(): string;
   /** The exit code, or the signal that ended it; null while it runs. */
   ended(): number | NodeJS.Signals | null;
@@ -49,6 +50,7 @@ export function startProcess(program: string, env: Record<string, string>, args:
   return {
     pid: child.pid ?? 0,
     lines: () => stdout().split('\n').filter(Boolean).map(parsed),
+    stdout,
     stderr,
     ended,
     end,

@@ -100,6 +100,8 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
         WEBHOOK_SECRETS: WEBHOOK_SECRET,
         WORKER: options.worker === false ? 'off' : 'inline',
         CHECKOUTS_PER_MINUTE: '0',
+        // Tests reconcile when they want to.
+        RECONCILE_EVERY_MIN: '0',
         ...options.env,
       }),
     );

@@ -130,17 +130,20 @@ CREATE TABLE "money" (
     "send_back_elsewhere" BIGINT NOT NULL DEFAULT 0,
     "refunded_elsewhere" BIGINT NOT NULL DEFAULT 0,
     "lost" BIGINT NOT NULL DEFAULT 0,
+    "by_itself" BIGINT NOT NULL DEFAULT 0,
+    "list_gone" BIGINT NOT NULL DEFAULT 0,
     "list_word" TEXT,
     "list_heard_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "money_pkey" PRIMARY KEY ("reference", "currency"),
     CONSTRAINT "money_is_not_negative" CHECK (least("came", "went", "earned", "kept", "send_back", "refunded",
-        "send_back_elsewhere", "refunded_elsewhere", "lost", "verify_shows", "list_shows") >= 0),
+        "send_back_elsewhere", "refunded_elsewhere", "lost", "by_itself", "verify_shows", "list_shows") >= 0),
     -- A CHECK that is null passes: hence coalesce.
     CONSTRAINT "money_is_what_is_shown" CHECK ("came" - "went" = coalesce(greatest("verify_shows", "list_shows"), 0)),
     CONSTRAINT "money_is_spent_once" CHECK ("earned" + "kept" + "send_back" <= "came"),
     CONSTRAINT "money_refunded_was_earned" CHECK ("refunded" <= "earned"),
-    CONSTRAINT "money_elsewhere_is_a_part" CHECK ("refunded_elsewhere" <= "refunded" AND "send_back_elsewhere" <= "send_back"),
+    CONSTRAINT "money_elsewhere_is_a_part" CHECK ("refunded_elsewhere" <= "refunded" AND "send_back_elsewhere" <= "send_back"
+        AND "by_itself" <= "send_back"),
     CONSTRAINT "money_gone_was_ours" CHECK ("refunded" - "refunded_elsewhere" + "lost" <= "earned" + "kept")
 );
 
@@ -287,6 +290,7 @@ CREATE UNLOGGED TABLE "listed" (
     "currency" TEXT NOT NULL,
     "shows" BIGINT NOT NULL,
     "gone" BIGINT NOT NULL,
+    "status" "outcome" NOT NULL,
     "word" TEXT NOT NULL,
     "service_id" TEXT,
 
@@ -355,7 +359,6 @@ CREATE INDEX "idempotency_keys_by_age" ON "idempotency_keys"("created_at");
 CREATE INDEX "journal_of_order_index" ON "journal"("order_id", "id");
 CREATE INDEX "journal_by_time" ON "journal"("at");
 CREATE INDEX "runs_newest" ON "runs"("mode", "started_at");
-CREATE INDEX "listed_of_reference" ON "listed"("mode", "reference");
 
 -- Promise 1. Deferred: order and release are written in one transaction, and each names the other.
 ALTER TABLE "orders" ADD CONSTRAINT "orders_paid_by_their_release" FOREIGN KEY ("id", "released_reference")

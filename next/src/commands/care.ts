@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { eraseOrder, eraseWebhooks, retain } from '../fulfilment/retention.ts';
+import { adopt } from '../payments/acts.ts';
+import { changeOrder } from '../payments/change-order.ts';
+import { record } from '../payments/change.ts';
+import { reconcile } from '../reconciliation/run.ts';
+import { amountText } from '../reporting/words.ts';
+import { workList } from './cases.ts';
+import { findOrder, isAddress } from './named.ts';
+import { action, FLAG, refused, TEXT, usageError } from './registry.ts';
+
+const toDate = (text: string): Date | null => new Date(text);
+const TIME = z.iso.datetime({ offset: true }).transform(toDate).default(null);
+const COMPARING = { since: TIME, until: TIME, 'dry-run': FLAG, begin: FLAG };
+const ADOPTING = { order: TEXT.optional(), adopt: TEXT.optional() };
+const VERDICTS = { agreed: ['AGREED', 0], findings: ['NOT AGREED', 1], incomplete: ['NOT COMPLETED', 2] } as const;
+
+export const CARE = [
+  action('operator', 'reconcile', COMPARING, async (parts, { 'dry-run': dryRun, ...input }) => {
+    const progress = (text: string) => process.stderr.write(`${text}\n`);
+    const data = await reconcile({ ...parts, pool: parts.database.pool }, { ...input, dryRun, progress });
+    const [title, exitCode] = VERDICTS[data.verdict];
+    const lines = data.identity.map(({ currency, serviceTotal, earned, classes, difference }) => {
+      const others = Object.entries(classes).filter(([, amount]) => /[1-9]/.test(amount));
+      const sum = [`earned ${earned}`, ...others.map((other) => other.join(' '))].join(' + ');
+      return `${currency}  the service lists ${serviceTotal} = ${sum}; unexplained ${difference}`;
+    });
+    const counts = `${title}. ${data.payments} payments, ${data.matched} matched, ${data.repaired} repaired.`;
+    const open = exitCode === 0 ? null : (await workList(parts)).sentence;
+    return { data, exitCode, sentence: [counts, data.reason, ...lines, open].filter(Boolean).join('\n') };
+  }),
+  action('operator', 'after-restore ORDER', ADOPTING, async (parts, { order, adopt: reference }) => {
+    if (reference === undefined) {
+      const where = { mode: parts.terms.mode, orderId: null, cases: { some: { closedAt: null } } };
+      const data = await parts.prisma.payment.findMany({ where, orderBy: { createdAt: 'asc' } });
+      const lines = data.map((one) => `${one.reference}  ${amountText(one)}`);
+      return { data, sentence: lines.join('\n') || 'No money is without an order.' };
+    }
+    if (order === undefined) throw usageError('ORDER is needed: whose money it is.');
+    const { id } = await findOrder(parts, order);
+    const adopted = await adopt(parts, parts.gateway.references.parse(reference) ?? '', id, parts.by);
+    if (adopted !== 'adopted') throw refused(adopted);
+    return { sentence: `${reference} belongs to the order ${id} from now on.` };
+  }),
+  // Whatever opens the program has migrated.
+  action('operator', 'migrate', {}, () => Promise.resolve({ sentence: 'The schema is that of this version.' })),
+  action('operator', 'retention', {}, async ({ prisma, config: { RETAIN_BODIES_DAYS: days } }) => {
+    if (days === null) return { data: null, sentence: 'RETAIN_BODIES_DAYS is not set: everything is kept.' };
+    const data = await retain(prisma, days);
+    const done = `${data.answers} answers and ${data.messages} messages emptied, ${data.webhooks} webhooks deleted`;
+    return { data, sentence: `Older than ${days} days: ${done}.` };
+  }),
+  action('operator', 'erase EMAIL', { email: z.email() }, async (parts, { email }) => {
+    const orders = await parts.prisma.order.findMany({ where: { email: isAddress(email) } });
+    const open: string[] = [];
+    for (const { id, mode } of orders)
+      await changeOrder({ ...parts, terms: { ...parts.terms, mode } }, id, parts.by, async (change) => {
+        if (await eraseOrder(change.tx, id)) record(change, 'erased', null);
+        else open.push(id);
+      });
+    const webhooks = await eraseWebhooks(parts.prisma, email);
+    const erased = orders.length - open.length;
+    const lines = [
+      `Erased from ${erased} orders, and ${webhooks} webhooks emptied.`,
+      ...open.map((id) => `Left: the order ${id}, which is open. End it first, and erase again.`),
+      'Left: notes, lines and metadata of orders that name it, backups, the payment service, your own systems.',
+    ];
+    return { data: { erased, webhooks, open }, sentence: lines.join('\n'), exitCode: open.length > 0 ? 1 : 0 };
+  }),
+];

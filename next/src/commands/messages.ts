@@ -1,0 +1,61 @@
+import { changeOrder } from '../payments/change-order.ts';
+import { record, type Change } from '../payments/change.ts';
+import { holdOf } from '../payments/conclude.ts';
+import type { Message, Prisma } from '../platform/prisma/client.ts';
+import { action, FLAG, refused, TEXT, usageError, type CommandParts } from './registry.ts';
+
+/** Nobody took them for three days. */
+export const GIVEN_UP = { sentAt: null, heldBy: null, nextTryAt: null, tries: { gt: 0 } } as const;
+
+type Work = (change: Change, message: Message) => Prisma.MessageUpdateInput;
+
+/** Changes a message behind its order's lock. @param work says what changes, or throws why nothing does */
+async function changeMessage(parts: CommandParts, id: string, work: Work): Promise<void> {
+  const message = await parts.prisma.message.findUnique({ where: { id, mode: parts.terms.mode } });
+  if (message?.orderId == null) throw usageError(`There is no message ${id}: messages list shows them.`);
+  await changeOrder(parts, message.orderId, parts.by, async (change) => {
+    const row = await change.tx.message.update({ where: { id }, data: work(change, message) });
+    change.dossier.messages = change.dossier.messages.map((one) => (one.id === id ? row : one));
+  });
+  parts.onMessage();
+}
+
+const RESENDING = { message: TEXT, 'despite-missing-money': FLAG, note: TEXT.optional() };
+
+export const MESSAGES = [
+  action('viewer', 'messages list', {}, async ({ prisma, terms: { mode } }) => {
+    const unsent = { where: { mode, sentAt: null }, orderBy: { seq: 'asc' }, omit: { body: true } } as const;
+    const data = (await prisma.message.findMany(unsent)).map((one) => {
+      const next = one.nextTryAt?.toISOString() ?? (one.tries > 0 ? 'given up' : 'not wanted');
+      return { ...one, state: one.heldBy === null ? next : `held: ${one.heldBy}` };
+    });
+    const lines = data.map((one) => [one.id, one.type, one.orderId, one.state, one.lastError].join('  '));
+    return { data, sentence: lines.join('\n') || 'Everything was sent.' };
+  }),
+  action('clerk', 'messages resend MESSAGE', RESENDING, async (parts, { message: id, note = null, ...input }) => {
+    const isDespite = input['despite-missing-money'];
+    if (isDespite && (note === null || id === 'all'))
+      throw usageError('--despite-missing-money is for one message, and --note NOTE says why.');
+    const where = { mode: parts.terms.mode, sentAt: null, heldBy: null, liftedBy: null, body: { not: '' } };
+    const all = id === 'all' ? await parts.prisma.message.findMany({ where, orderBy: { seq: 'asc' } }) : [{ id }];
+    for (const one of all)
+      await changeMessage(parts, one.id, (change, { type, body }) => {
+        // Whether order.paid may go is judged at this moment, sent before or not.
+        const hold = type === 'order.paid' ? holdOf(change) : null;
+        if (body === '') throw refused('emptied');
+        if (hold !== null && !isDespite) throw refused('money-missing');
+        record(change, 'message sent again', null, { message: one.id, hold, note });
+        const liftedBy = hold === null ? null : parts.by;
+        return { sentAt: null, heldBy: null, liftedBy, tries: 0, firstTryAt: null, nextTryAt: change.now };
+      });
+    return { sentence: `Messages that are sent again, under the same ids: ${all.length}.` };
+  }),
+  action('clerk', 'messages hold MESSAGE', { message: TEXT, note: TEXT }, async (parts, { message: id, note }) => {
+    await changeMessage(parts, id, (change, { sentAt }) => {
+      if (sentAt !== null) throw refused('sent');
+      record(change, 'message held', null, { message: id, note });
+      return { heldBy: parts.by, liftedBy: null };
+    });
+    return { sentence: `It is held. messages resend ${id} sends it.` };
+  }),
+];

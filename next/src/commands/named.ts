@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { Order } from '../platform/prisma/client.ts';
+import { dateOf, startOfDay, whenText, type View } from '../custom/days.ts';
+import { amountText } from '../reporting/words.ts';
+import { usageError, type CommandParts } from './registry.ts';
+import words from './words.json' with { type: 'json' };
+
+// What people call things by.
+
+export const viewOf = ({ config }: CommandParts): View => ({ now: new Date(), timeZone: config.SHOP_TIME_ZONE });
+
+/** An address, however it was written. PostgreSQL's ILIKE would take its _ and % for any letters. */
+export const isAddress = (email: string) =>
+  ({ equals: email.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
+
+const MOST = 20;
+
+/** The order that a person means. @throws {UserFacingError} (64) where there is none, or several: then it lists them */
+export async function findOrder(parts: CommandParts, text: string): Promise<Order> {
+  const { prisma, gateway, terms } = parts;
+  const reference = gateway.references.parse(text) ?? '';
+  const byId = text.length < 8 ? text : { startsWith: text };
+  const names = [{ id: byId }, { externalId: text }, { payments: { some: { reference } } }, { email: isAddress(text) }];
+  const where = { mode: terms.mode, OR: names };
+  const found = await prisma.order.findMany({ where, orderBy: { createdAt: 'desc' }, take: MOST });
+  const [only, ...others] = found;
+  if (only === undefined) throw usageError(`There is no order ${text}: name it by ${words.fields.order}.`);
+  if (others.length === 0) return only;
+  const lines = found.map((one) => {
+    return `  ${one.id}  ${whenText(one.createdAt, viewOf(parts))}  ${amountText(one)}  ${one.status}`;
+  });
+  throw usageError([`Several orders are of ${text}. Name one by its id:`, ...lines].join('\n'));
+}
+
+const DAYS = ['today', 'yesterday', 'this-week', 'last-week'] as const;
+export const DAY = z.enum(DAYS).or(z.iso.date()).default('today');
+
+const DAY_MS = 86_400_000;
+const dayNumber = (date: string): number => Date.parse(date) / DAY_MS;
+
+/** From when until when a day or week lasts in the shop's time zone. */
+export function spanOf(day: string, { now, timeZone }: View): { gte: Date; lt: Date } {
+  const today = dayNumber(dateOf(now, timeZone));
+  // The first Monday of 1970 had the number 4.
+  const monday = today - ((today - 4) % 7);
+  const firsts: Record<string, number> = { today, yesterday: today - 1, 'this-week': monday, 'last-week': monday - 7 };
+  const first = firsts[day] ?? dayNumber(day);
+  const start = (number: number) => startOfDay(new Date(number * DAY_MS).toISOString().slice(0, 10), timeZone);
+  return { gte: start(first), lt: start(first + (day.endsWith('week') ? 7 : 1)) };
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { ALL, resumeCheckouts, stopCheckouts } from '../cases/stops.ts';
+import { refundOrder } from '../payments/acts.ts';
+import { endOrder, reopenOrder } from '../payments/end.ts';
+import { parseMajor, payableCurrency } from '../platform/money.ts';
+import { timeOf } from '../custom/days.ts';
+import { amountText, masked, orderWords, TOLD } from '../reporting/words.ts';
+import { DAY, findOrder, spanOf, viewOf } from './named.ts';
+import { action, FLAG, refused, TEXT, usageError } from './registry.ts';
+
+const REFUND = { order: TEXT, amount: TEXT, number: TEXT, elsewhere: FLAG, note: TEXT.default('refunded') };
+const toStop = (text: string): string | null => (text === 'everything' ? ALL : payableCurrency(text));
+const CURRENCY = z.string().transform(toStop).pipe(z.string());
+
+export const ORDERS = [
+  action('viewer', 'orders list DAY', { day: DAY }, async (parts, { day }) => {
+    const view = viewOf(parts);
+    const where = { mode: parts.terms.mode, createdAt: spanOf(day, view) };
+    const told = { include: TOLD, orderBy: { createdAt: 'asc' }, take: 1_000 } as const;
+    const data = (await parts.prisma.order.findMany({ where, ...told })).map((order) => {
+      const { id, externalId, status, createdAt, email } = order;
+      const texts = { amount: amountText(order), customer: masked(email), ...orderWords(order, view) };
+      return { id, externalId, status, createdAt, ...texts };
+    });
+    const lines = data.map(({ id, createdAt, amount, badge, customer }) => {
+      return `${timeOf(createdAt, view.timeZone)}  ${id}  ${amount}  ${badge}  ${customer}`;
+    });
+    return { data, sentence: lines.join('\n') || 'No order was placed.' };
+  }),
+  action('clerk', 'orders cancel ORDER', { order: TEXT, note: TEXT }, async (parts, { order, note }) => {
+    const { id } = await findOrder(parts, order);
+    const ended = await endOrder(parts, id, parts.by, note);
+    if (ended !== 'ended') throw refused(ended);
+    return { sentence: `The order ${id} has ended.` };
+  }),
+  action('clerk', 'orders reopen ORDER', { order: TEXT, note: TEXT }, async (parts, { order, note }) => {
+    const { id } = await findOrder(parts, order);
+    if (!(await reopenOrder(parts, id, parts.by, note))) throw refused('not-ended');
+    return { sentence: `The order ${id} is open again.` };
+  }),
+  action('operator', 'orders refund ORDER AMOUNT', REFUND, async (parts, input) => {
+    const { number: externalId, elsewhere, note: reason } = input;
+    const { id, currency } = await findOrder(parts, input.order);
+    const amount = parseMajor(input.amount, currency) ?? 0n;
+    if (amount <= 0n) throw usageError(`AMOUNT must be a number above zero, no finer than ${currency} allows.`);
+    const done = await refundOrder(parts, id, { amount, reason, externalId, elsewhere, by: parts.by });
+    if (done.outcome === 'too-much') throw refused('too-much', { left: amountText({ amount: done.left, currency }) });
+    if (done.outcome !== 'refunded') throw refused(done.outcome);
+    const sentence = `${amountText({ amount, currency })} is written down as refunded, number ${externalId}.`;
+    return { data: done.refund, sentence };
+  }),
+  action(
+    'operator',
+    'checkouts stop CURRENCY',
+    { currency: CURRENCY, note: TEXT },
+    async (parts, { currency, note }) => {
+      const { prisma, terms, by } = parts;
+      await stopCheckouts(prisma, terms.mode, currency, by, note);
+      await prisma.journalEntry.create({ data: { what: 'checkouts stopped', by, data: { currency, note } } });
+      return { sentence: 'Nobody can begin to pay in it from now on.' };
+    },
+  ),
+  action('operator', 'checkouts resume CURRENCY', { currency: CURRENCY }, async (parts, { currency }) => {
+    const { prisma, terms, by } = parts;
+    if (!(await resumeCheckouts(prisma, terms.mode, currency, by))) return { sentence: 'There was no such stop.' };
+    await prisma.journalEntry.create({ data: { what: 'checkouts resumed', by, data: { currency } } });
+    return { sentence: 'The stop is over.' };
+  }),
+];

@@ -1,0 +1,76 @@
+import type { Tx } from '../platform/db.ts';
+import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
+
+const BATCH = 5_000;
+const DAY_MS = 86_400_000;
+
+/** These wait for money or for a person, and keep their evidence. */
+const IS_OPEN = {
+  OR: [{ status: { in: ['pending', 'review'] } }, { cases: { some: { closedAt: null } } }],
+} satisfies Prisma.OrderWhereInput;
+
+/**
+ * Empties answers of verify and sent messages that are older than so many days, and deletes webhooks; not of what is
+ * open. In batches: none holds a lock for long.
+ * @returns how many of each
+ */
+export async function retain(prisma: PrismaClient, days: number) {
+  const lt = new Date(Date.now() - days * DAY_MS);
+  const isDone = { OR: [{ orderId: null }, { order: { NOT: IS_OPEN } }] };
+  const payment = { cases: { none: { closedAt: null } }, ...isDone };
+  const isOpen = { createdAt: { lt }, NOT: payment };
+  const open = await prisma.payment.findMany({ where: isOpen, select: { reference: true } });
+  const NOT = { paymentReferences: { hasSome: open.map(({ reference }) => reference) } };
+  const [body, limit] = [{ not: null }, BATCH];
+  const answers = { where: { at: { lt }, body, payment }, data: { body: null }, limit };
+  const messages = { where: { sentAt: { lt }, body: { not: '' }, ...isDone }, data: { body: '' }, limit };
+  return {
+    answers: await untilDone(() => prisma.verification.updateMany(answers)),
+    messages: await untilDone(() => prisma.message.updateMany(messages)),
+    webhooks: await untilDone(() => prisma.webhook.deleteMany({ where: { lastAt: { lt }, NOT }, limit })),
+  };
+}
+
+async function untilDone(change: () => Promise<{ count: number }>): Promise<number> {
+  for (let sum = 0; ;) {
+    const { count } = await change();
+    sum += count;
+    if (count < BATCH) return sum;
+  }
+}
+
+/** What stands where an address was erased. */
+const ERASED = 'erased@example.invalid';
+
+/** Erases the address of an order, and what came and went about it; behind its lock. @returns false: it is open */
+export async function eraseOrder(tx: Tx, id: string): Promise<boolean> {
+  const { count } = await tx.order.updateMany({ where: { id, NOT: IS_OPEN }, data: { email: ERASED } });
+  if (count === 0) return false;
+  const payment = { orderId: id };
+  await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });
+  await tx.message.updateMany({ where: { orderId: id, sentAt: { not: null } }, data: { body: '' } });
+  return true;
+}
+
+/** Empties each webhook that names the address, however it spells it. @returns how many */
+export async function eraseWebhooks(prisma: PrismaClient, email: string): Promise<number> {
+  let [emptied, gt] = [0, 0n];
+  for (;;) {
+    const where = { id: { gt }, body: { not: null } };
+    const rows = await prisma.webhook.findMany({ where, orderBy: { id: 'asc' }, take: 500 });
+    const last = rows.at(-1);
+    if (last === undefined) return emptied;
+    gt = last.id;
+    const named = rows.filter(({ body }) => decoded(Buffer.from(body ?? []).toString()).includes(email.toLowerCase()));
+    const ids = named.map(({ id }) => id);
+    emptied += (await prisma.webhook.updateMany({ where: { id: { in: ids } }, data: { body: null } })).count;
+  }
+}
+
+/** In small letters, without JSON's escapes and the encoding of forms, be one inside of the other, twice. */
+function decoded(text: string, passes = 3): string {
+  const read = text.replace(/\\+u([0-9a-f]{4})|%([0-7][0-9a-f])/gi, (_, json?: string, form?: string) =>
+    String.fromCharCode(parseInt(json ?? form ?? '', 16)),
+  );
+  return passes === 0 ? read.toLowerCase() : decoded(read, passes - 1);
+}

@@ -1,0 +1,97 @@
+import type { CaseClass } from '../cases/classes.ts';
+import { effectOf, type Decision } from '../cases/decisions.ts';
+import { showsIn } from '../cases/predicate.ts';
+import { writeRefund, type ActParts } from '../payments/acts.ts';
+import { changeOrder, changeStranger } from '../payments/change-order.ts';
+import { moneyOf, record, release, setMoney, setOrder } from '../payments/change.ts';
+import type { Change, DossierPayment } from '../payments/change.ts';
+import { findingOf, hasHeldMoney, NOTHING_LEFT, orderFacts } from '../payments/conclude.ts';
+import { askNow } from '../payments/due.ts';
+import { grow, standingOf } from '../payments/money.ts';
+import { isSameDigest } from '../platform/ids.ts';
+import type { Case } from '../platform/prisma/client.ts';
+import { UserFacingError } from '../platform/user-facing-error.ts';
+
+type Deciding = {
+  id: bigint;
+  as: Decision;
+  by: string;
+  note: string;
+  number: string | null;
+  elsewhere: boolean;
+  /** The digest of the case that the person saw. */
+  seen: Uint8Array;
+};
+
+/**
+ * A person decides about a case, once. Verify is asked first where the decision may pay the order.
+ * @returns whether the order is paid by it
+ * @throws {UserFacingError} why it is not allowed, or that the case is not any more what the person saw
+ */
+export async function decideCase(parts: ActParts, deciding: Deciding): Promise<boolean> {
+  const { id, as, by } = deciding;
+  const found = await parts.prisma.case.findUnique({ where: { id, mode: parts.terms.mode } });
+  if (found === null) throw refused(id, 'does not exist');
+  const mayPay = found.orderId !== null && (as === 'accept' || (as === 'refund' && found.class === 'overpaid'));
+  if (mayPay && !(await askNow(parts, found.reference, 'person')))
+    throw refused(id, 'is not decided: verify must show the money first, and it could not be asked');
+  const { reference, orderId } = found;
+  const work = (change: Change) => decide(change, reference, deciding);
+  const isPaid = await (orderId === null
+    ? changeStranger(parts, reference, by, work)
+    : changeOrder(parts, orderId, by, work));
+  parts.onMessage();
+  if (isPaid === null) throw refused(id, CHANGED);
+  return isPaid;
+}
+
+const CHANGED = 'is not any more what it was: look at it again';
+const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
+
+async function decide(change: Change, reference: string, deciding: Deciding): Promise<boolean> {
+  const { tx, dossier, now } = change;
+  const { id, as, by, note, number, elsewhere } = deciding;
+  const payment = dossier.payments.find((one) => one.reference === reference);
+  const open = payment?.cases.find((one) => one.id === id && one.closedAt === null);
+  if (payment === undefined || open === undefined || !isSameDigest(open.digest, deciding.seen))
+    throw refused(id, CHANGED);
+  const { currency } = open;
+  const money = moneyOf(payment, currency);
+  const situation = { as, elsewhere, case: open as Case & { class: CaseClass }, money, standing: standingOf(money) };
+  const effect = effectOf({ ...situation, ...factsOf(change, payment, currency) });
+  if (typeof effect === 'string') throw refused(id, `is not decided: ${effect}`);
+  const { growth, releases, ends } = effect;
+  const about = { case: String(id), decision: as, note, number };
+  record(change, 'decided', reference, about);
+  if (growth.refunded) {
+    if (number !== null && dossier.refunds.some(({ externalId }) => externalId === number))
+      throw refused(id, `is not decided: the refund ${number} of this order is written down already`);
+    const refund = { amount: growth.refunded, elsewhere: false, reason: note, externalId: number, by };
+    await writeRefund(change, payment, refund);
+  } else setMoney(change, payment, money, grow(money, growth), as === 'accept' ? 'accepted' : 'decided', about);
+  const [proof] = payment.verifications;
+  if (releases !== null && proof !== undefined) {
+    const { id: verificationId, serviceId } = proof;
+    const used = serviceId === null ? null : await tx.release.findFirst({ where: { mode: dossier.mode, serviceId } });
+    if (used !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${used.orderId}`);
+    await release(change, payment, releases, { verificationId, serviceId, acceptedBy: by, note });
+  }
+  const isOpen = dossier.id !== '' && dossier.release === null && dossier.endedAt === null;
+  if (ends && isOpen && !dossier.payments.some(hasHeldMoney))
+    setOrder(change, { endedAt: now, endedBy: by, endReason: note });
+  // It covers what it leaves, computed after its effect: having done what was advised opens no new case.
+  Object.assign(open, { decision: as, closedAt: now });
+  const covers = findingOf(change, payment, moneyOf(payment, currency))?.digest ?? NOTHING_LEFT;
+  const closed = { decision: as, covers, closedAt: now, closedBy: by, note, number };
+  Object.assign(open, await tx.case.update({ where: { id }, data: closed }));
+  return releases !== null;
+}
+
+function factsOf({ dossier }: Change, { reference, verifications: [newest] }: DossierPayment, currency: string) {
+  const facts = orderFacts(dossier);
+  return {
+    order: facts && { ...facts, isOurCurrency: currency === facts.currency },
+    isReleased: dossier.release?.reference === reference,
+    shows: newest ? showsIn(newest, currency) : 0n,
+  };
+}

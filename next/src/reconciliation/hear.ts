@@ -1,0 +1,71 @@
+import { changeOrder, changeStranger } from '../payments/change-order.ts';
+import { moneyOf, setMoney, type Change, type DossierPayment } from '../payments/change.ts';
+import { askNow, type AskParts } from '../payments/due.ts';
+import { observeList } from '../payments/money.ts';
+import type { Prisma } from '../platform/prisma/client.ts';
+import type { Listed } from './compare.ts';
+
+/** The run, as what it heard is judged by it. */
+export type Hearing = {
+  runId: bigint;
+  startedAt: Date;
+  /** Of the whole list: only then it may lower what is known. */
+  isWhole: boolean;
+  reachesBackDays: number | null;
+};
+
+const BY_RECONCILIATION = 'reconciliation';
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * Asks verify about a payment that differs, and then hears what the list shows of it.
+ * @param payment `isNew`: a stranger's, with the row that it gets
+ * @returns false: verify had no answer, so the next run goes on with it
+ */
+export async function resolve(
+  parts: AskParts,
+  { reference, orderId, isNew }: { reference: string; orderId: string | null; isNew?: Prisma.PaymentCreateManyInput },
+  listed: Listed[],
+  hearing: Hearing,
+): Promise<boolean> {
+  const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
+  // A light run observes nothing but a stranger's money: what differs is verify's to say.
+  if (orderId !== null && !hearing.isWhole) return isAnswered;
+  const work = (change: Change): void => {
+    const payment = change.dossier.payments.find((one) => one.reference === reference);
+    if (payment !== undefined && mayBeHeard(change, payment, hearing)) hear(change, payment, listed, hearing);
+  };
+  await (orderId === null
+    ? changeStranger(parts, reference, BY_RECONCILIATION, work, isNew)
+    : changeOrder(parts, orderId, BY_RECONCILIATION, work));
+  return isAnswered;
+}
+
+/**
+ * The list is heard in a run that began `lagMin` after verify last said something else of the payment, and after verify
+ * was asked in that run: a list that lags would else book every honest payment twice.
+ */
+function mayBeHeard({ terms }: Change, payment: DossierPayment, { startedAt }: Hearing): boolean {
+  if (payment.orderId === null) return true;
+  const [said] = payment.verifications;
+  const isAsked = payment.answeredAt !== null && payment.answeredAt >= startedAt;
+  return isAsked && (said === undefined || said.at.getTime() + terms.lagMin * MINUTE_MS <= startedAt.getTime());
+}
+
+function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing: Hearing): void {
+  const { runId, startedAt, isWhole, reachesBackDays } = hearing;
+  const since = startedAt.getTime() - (reachesBackDays ?? Infinity) * DAY_MS;
+  const mayLower = isWhole && (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
+    const { shows, gone, word } = listed.find((one) => one.currency === currency) ?? ABSENT;
+    const before = moneyOf(payment, currency);
+    const isRise = shows > before.came - before.went;
+    if ((!mayLower && !isRise) || (before.came === 0n && shows === 0n && gone === 0n)) continue;
+    const heard = { listWord: word, listGone: gone, listHeardAt: startedAt };
+    const after = { ...observeList(before, shows, gone), ...heard };
+    setMoney(change, payment, before, after, 'shown by the list', { run: String(runId) });
+  }
+}
+
+const ABSENT = { shows: 0n, gone: 0n, word: null };

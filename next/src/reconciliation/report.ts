@@ -1,0 +1,60 @@
+import { standingOf } from '../payments/money.ts';
+import { formatMajor } from '../platform/money.ts';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
+import type { Cash } from './cash.ts';
+import type { Identity } from './identity.ts';
+import type { Counts } from './import.ts';
+
+/** What a run says, as it is stored and printed. Amounts are texts in major units, times ISO 8601. */
+export type Report = {
+  mode: Mode;
+  /** Whether the list, or the window of it, was read to its end. */
+  complete: boolean;
+  verdict: 'agreed' | 'findings' | 'incomplete';
+  /** Why it is incomplete, or what beside the items keeps it from agreeing; a sentence. */
+  reason: string | null;
+  history: Pick<Counts, 'records' | 'pages' | 'unreadable' | 'setAside'> & { references: number };
+  identity: Identity[];
+  findings: Record<string, number>;
+  items: (Record<'id' | 'class' | 'reference' | 'currency', string> &
+    Record<'expected' | 'actual' | 'held' | 'firstSeenAt', string> & { orderId: string | null })[];
+} & Record<'runId' | 'startedAt' | 'finishedAt', string> &
+  // Plainly equal; paid by this run's questions; asked about.
+  Record<'payments' | 'matched' | 'repaired' | 'verified', number> &
+  Pick<Cash, 'balances' | 'transfers'>;
+
+/** Items of a report; the work list has all. */
+const MOST_ITEMS = 1_000;
+
+/** The open cases, the oldest first, and how many there are of each class. */
+export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<Report, 'findings' | 'items'>> {
+  const where = { mode, closedAt: null };
+  const counts = await prisma.case.groupBy({ by: ['class'], where, _count: true });
+  const cases = await prisma.case.findMany({
+    where,
+    include: { payment: { include: { money: true } } },
+    orderBy: { id: 'asc' },
+    take: MOST_ITEMS,
+  });
+  const items = cases.map(({ id, class: name, reference, orderId, currency, held, missing, openedAt, payment }) => {
+    const major = (amount: bigint): string => formatMajor({ amount, currency });
+    const money = payment.money.find((one) => one.currency === currency);
+    const there = money === undefined ? 0n : money.came - money.went;
+    const need = money === undefined ? 0n : standingOf(money).need;
+    const isMissing = missing > 0n && name !== 'refund_not_shown';
+    const isUnpaid = held > 0n && orderId !== null && payment.status !== 'paid' && currency === payment.currency;
+    const known = isUnpaid ? payment.amount : there - held - missing;
+    const [expected, actual] = isMissing ? [need, need - missing] : [known, there];
+    const figures = { expected: major(expected), actual: major(actual), held: major(held) };
+    return {
+      id: String(id),
+      class: name,
+      reference,
+      orderId,
+      currency,
+      ...figures,
+      firstSeenAt: openedAt.toISOString(),
+    };
+  });
+  return { findings: Object.fromEntries(counts.map((one) => [one.class, one._count])), items };
+}

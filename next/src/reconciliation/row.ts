@@ -1,0 +1,57 @@
+import type { Reading, ServiceAdapter } from '../gateway/adapter.ts';
+import { fromServiceAmount } from '../gateway/amounts.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Outcome } from '../platform/prisma/client.ts';
+
+/** A row of the list, as it is kept while a run goes on. Amounts are in minor units. */
+export type ListedRow = {
+  reference: string;
+  /** Empty where a row that shows no money names none. */
+  currency: string;
+  /** What is there by this row. Negative: the row itself is money that went. */
+  shows: bigint;
+  gone: bigint;
+  status: Outcome;
+  word: string;
+  serviceId: string | null;
+};
+
+/** `aside`: of another integration or the other mode, with what it shows where that can be read. */
+export type ReadRow = { row: ListedRow; aside: boolean } | { aside: true; row: null } | { unreadable: string };
+
+/** Reads a row by the adapter. Only paid and reversed speak about money, as in verify's answers. */
+export function readRow(row: unknown, { adapter, mode, references }: Gateway): ReadRow {
+  try {
+    const isForeign = adapter.history.isForeign?.(row) ?? false;
+    const reading = adapter.read(row);
+    const aside = isForeign || (reading?.mode != null && reading.mode !== mode);
+    const listed = reading === null ? 'the adapter cannot read the row' : listedRow(reading, adapter, references);
+    if (typeof listed === 'string') return aside ? { aside, row: null } : { unreadable: listed };
+    return { row: listed, aside };
+  } catch (error) {
+    return { unreadable: `the adapter cannot read the row: ${String(error)}` };
+  }
+}
+
+/** @returns why it cannot be read, or the row */
+function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gateway['references']): ListedRow | string {
+  const reference = references.parse(reading.reference);
+  const currency = reading.currency?.trim().toUpperCase() ?? '';
+  if (reference === null) return 'the row names no reference';
+  if ([reading.word, currency, reading.id ?? ''].some((text) => text.length > 200)) return 'a text in it is too long';
+  const { word, status } = reading;
+  const about = { reference, currency, word, serviceId: reading.id === '' ? null : (reading.id ?? null) };
+  if (status !== 'paid' && status !== 'reversed') return { ...about, shows: 0n, gone: 0n, status };
+  const exact = (value: string | number | null | undefined): bigint | null =>
+    value == null ? null : fromServiceAmount(value, currency, adapter);
+  const [amount, refunded] = [exact(reading.amount), exact(reading.refunded)];
+  if (status === 'paid' && amount === null) return 'its amount is missing, or not an exact amount of its currency';
+  if (reading.refunded != null && (refunded === null || refunded < 0n)) return 'what was refunded is no amount';
+  if (amount === null) return { ...about, shows: 0n, gone: 0n, status };
+  // A row of its own that is money that went.
+  if (amount < 0n) return { ...about, shows: amount, gone: -amount, status };
+  // A payment's own row that is reversed shows what is left where it says so, else nothing.
+  const isLeft = refunded !== null && refunded < amount && (status === 'paid' || refunded > 0n);
+  const shows = isLeft ? amount - refunded : status === 'paid' && refunded === null ? amount : 0n;
+  return { ...about, shows, gone: amount - shows, status: reading.doubt && status === 'paid' ? 'unproven' : status };
+}

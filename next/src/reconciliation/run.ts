@@ -1,0 +1,216 @@
+import PQueue from 'p-queue';
+import type pg from 'pg';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { AskParts } from '../payments/due.ts';
+import type { Mode, Prisma, Run } from '../platform/prisma/client.ts';
+import { UserFacingError } from '../platform/user-facing-error.ts';
+import { proveCash } from './cash.ts';
+import { compare, compareWindow, dropListed, dropRepeated, MOST_DIFFERENCES, setAside, sumsOf } from './compare.ts';
+import type { Comparison, Listed, Lists } from './compare.ts';
+import { resolve } from './hear.ts';
+import { createIdentity, type Identity } from './identity.ts';
+import { importList, type Checkpoint, type Counts } from './import.ts';
+import { openItems, type Report } from './report.ts';
+
+export type ReconcileParts = AskParts & { gateway: Gateway; pool: pg.Pool; onMessage: () => void };
+
+export type RunOptions = {
+  /** A window of the list, which judges no totals; both null: the whole list. */
+  since: Date | null;
+  until: Date | null;
+  /** Reads and compares; asks nobody, and decides nothing. */
+  dryRun?: boolean;
+  /** The first connection to an account with a past: what the list has and we lack is set aside, for ever. */
+  begin?: boolean;
+  progress?: (text: string) => void;
+};
+
+/** A run that was interrupted longer ago begins anew. */
+const RESUME_MS = 6 * 3_600_000;
+/** Questions of one run; the next one goes on. */
+const MOST_QUESTIONS = 5_000;
+const QUESTIONS_AT_ONCE = 8;
+const BATCH = 500;
+/** More strangers than that at once are an account with a past, or of somebody else. */
+const MOST_STRANGERS = 100;
+/** Of the payments that a whole list should have, it may lack ten, or one in a hundred. */
+const MOST_LACKING = 10;
+const BEGIN = 'is it the right account? If it had payments before this shop, run reconcile --begin once';
+
+/**
+ * Compares the service's list with our payments, one run at a time per mode: read it, compare, ask verify about what
+ * differs, hear the list, and report. It may be stopped at any moment: what was read is kept, and the rest is repeated.
+ * @throws {UserFacingError} while another run is under way (exit code 2)
+ */
+export async function reconcile(parts: ReconcileParts, options: RunOptions): Promise<Report> {
+  const client = await parts.pool.connect();
+  try {
+    // Until the connection ends. Its statements may take longer than those that somebody waits for.
+    const { rows } = await client.query<{ had: boolean }>(
+      `SELECT set_config('statement_timeout', '0', false), set_config('work_mem', '128MB', false),
+        pg_try_advisory_lock(hashtext('reconciliation'), hashtext($1)) AS had`,
+      [parts.terms.mode],
+    );
+    if (rows[0]?.had !== true) throw new UserFacingError('another reconciliation is under way: wait for it', 2);
+    return await runLocked(parts, client, options);
+  } finally {
+    // The server notices a closed connection late, and the next run must not.
+    await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
+    client.release(true);
+  }
+}
+
+/** A run and all that it works with, so that nothing is passed one by one. */
+type Running = ReconcileParts & { client: pg.PoolClient; options: RunOptions; run: Run; counts: Counts };
+
+async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: RunOptions): Promise<Report> {
+  const { prisma, gateway } = parts;
+  const { run, checkpoint } = await openRun(parts, client, options);
+  const { id } = run;
+  const save = (data: Prisma.RunUpdateInput) => prisma.run.update({ where: { id }, data });
+  const keep = (next: Checkpoint) => {
+    options.progress?.(`${next.counts.records} records of the list read`);
+    return save({ checkpoint: next });
+  };
+  const { end, counts, isBroken } = await importList({ prisma, gateway, client }, checkpoint, keep);
+  const running = { ...parts, client, options, run, counts };
+  const report = end.complete ? await judge(running) : await blank(running, end.reason);
+  // What could not be had goes on from its checkpoint; the rest is done.
+  await save({ report, verdict: report.verdict, ...(!isBroken && { endedAt: new Date(), checkpoint: {} }) });
+  if (options.dryRun === true) await prisma.run.delete({ where: { id } });
+  return report;
+}
+
+/** The run that was interrupted, if its rows are still there, or a new one. */
+async function openRun(
+  { prisma, gateway, terms: { mode } }: ReconcileParts,
+  client: pg.PoolClient,
+  { since, until }: RunOptions,
+): Promise<{ run: Run; checkpoint: Checkpoint }> {
+  const window = JSON.stringify([since, until]);
+  const last = await prisma.run.findFirst({ where: { mode, endedAt: null }, orderBy: { id: 'desc' } });
+  const found = last?.checkpoint as Checkpoint | null | undefined;
+  if (last && found?.window === window && Date.now() - last.startedAt.getTime() < RESUME_MS) {
+    await dropListed(client, mode, found.lastId);
+    // A crash of the database has emptied the table.
+    const isThere = found.lastId === '0' || (await prisma.listed.findFirst({ where: { mode } })) !== null;
+    if (isThere) return { run: last, checkpoint: found };
+  }
+  await dropListed(client, mode, '0');
+  const interrupted = { endedAt: new Date(), verdict: 'incomplete', checkpoint: {} };
+  await prisma.run.updateMany({ where: { mode, endedAt: null }, data: interrupted });
+  const counts = { records: 0, pages: 0, unreadable: 0, why: null, setAside: { records: 0, totals: {} } };
+  const next = { path: gateway.adapter.history.first({ since, until }), number: 1 };
+  const checkpoint: Checkpoint = { next, lastId: '0', counts, window };
+  const full = since === null && until === null;
+  return { run: await prisma.run.create({ data: { mode, full, checkpoint } }), checkpoint };
+}
+
+/** A report of a list that could not be judged. */
+async function blank({ prisma, gateway, run, counts }: Running, reason: string): Promise<Report> {
+  const { mode } = run;
+  const { records, pages, unreadable, setAside: aside } = counts;
+  return {
+    ...{ runId: String(run.id), mode, startedAt: run.startedAt.toISOString(), finishedAt: new Date().toISOString() },
+    ...{ complete: false, verdict: 'incomplete', reason: gateway.redact(reason) },
+    history: { records, references: 0, pages, unreadable, setAside: aside },
+    payments: await prisma.payment.count({ where: { mode, orderId: { not: null } } }),
+    ...{ matched: 0, repaired: 0, verified: 0, identity: [], findings: {}, items: [], balances: null, transfers: null },
+  };
+}
+
+type Done = { verified: number; repaired: number; left: number; strangers: number };
+
+/** Compares a list that was read to its end, settles what differs, and says how that went. */
+async function judge(running: Running): Promise<Report> {
+  const { prisma, gateway, client, terms, run, counts, options } = running;
+  const { mode, lagMin } = terms;
+  const { reachesBackDays } = gateway.adapter.history;
+  if (options.begin === true && options.dryRun !== true) counts.setAside.records += await setAside(prisma, mode);
+  options.progress?.('comparing');
+  await dropRepeated(client, mode);
+  const judged = { mode, startedAt: run.startedAt, lagMin, reachesBackDays };
+  const whole = run.full ? await compare(client, judged) : undefined;
+  const differences = whole?.differences ?? (await compareWindow(prisma, mode));
+  const known = await prisma.payment.count({ where: { mode, reference: { in: differences } } });
+  const isFirst = (await prisma.run.count({ where: { mode, verdict: { in: ['agreed', 'findings'] } } })) === 0;
+  const why = whyNotJudged(whole, isFirst ? differences.length - known : 0);
+  if (why !== null) return blank(running, why);
+
+  const identity = createIdentity(whole?.sums ?? []);
+  const done: Done = { verified: 0, repaired: 0, left: 0, strangers: 0 };
+  for (let from = 0; from < differences.length; from += BATCH) {
+    const batch = differences.slice(from, from + BATCH);
+    const listed = await sumsOf(prisma, mode, batch);
+    if (options.dryRun !== true) await settle(running, batch, listed, done);
+    if (run.full) await identity.add(prisma, listed, batch);
+    options.progress?.(`${Math.min(from + BATCH, differences.length)} of ${differences.length} differences looked at`);
+  }
+  running.onMessage();
+  return report(running, whole ?? null, identity.report(), done, differences.length);
+}
+
+/** @param whole null: too much differs; undefined: a window judges no totals */
+function whyNotJudged(whole: Comparison | null | undefined, strangers: number): string | null {
+  if (whole === null) return `more than ${MOST_DIFFERENCES} payments differ: ${BEGIN}`;
+  if (strangers > MOST_STRANGERS) return `${strangers} payments of the list are none of ours: ${BEGIN}`;
+  const { lacking, released } = whole?.counts ?? { lacking: 0, released: 0 };
+  const isMuch = lacking > MOST_LACKING && lacking * 100 > released;
+  return isMuch ? `the list lacks ${lacking} of ${released} paid payments: it is not whole` : null;
+}
+
+async function report(
+  running: Running,
+  whole: Comparison | null,
+  identity: Identity[],
+  { verified, repaired, left, strangers }: Done,
+  differs: number,
+): Promise<Report> {
+  const { prisma, gateway, run, counts, options } = running;
+  const cash = run.full ? await proveCash(gateway, identity) : null;
+  const open = options.dryRun === true ? { findings: { differs }, items: [] } : await openItems(prisma, run.mode);
+  const unexplained = identity.filter(({ difference }) => /[1-9]/.test(difference));
+  const reasons = [
+    ...unexplained.map(({ currency, difference }) => `${currency} ${difference} is unexplained`),
+    counts.unreadable > 0 && `${counts.unreadable} rows of the list cannot be read: ${counts.why ?? ''}`,
+    left > 0 && `${left} payments that differ could not be asked about: the next run goes on`,
+    strangers > MOST_STRANGERS && `${strangers} payments of the list are none of ours: was a database restored?`,
+    cash?.reason,
+  ].filter((reason) => typeof reason === 'string');
+  const isOpen = reasons.length > 0 || Object.values(open.findings).some((count) => count > 0);
+  const { reason, history, ...more } = await blank(running, reasons.join('; '));
+  const inWindow = () => prisma.listed.groupBy({ by: ['reference'], where: { mode: run.mode } });
+  const references = whole?.counts.references ?? (await inWindow()).length;
+  return {
+    ...{ ...more, complete: true, verdict: isOpen ? 'findings' : 'agreed', reason: reason === '' ? null : reason },
+    ...{ history: { ...history, references }, matched: whole?.counts.matched ?? 0, repaired, verified, identity },
+    ...{ ...open, balances: cash?.balances ?? null, transfers: cash?.transfers ?? null },
+  };
+}
+
+async function settle(running: Running, batch: string[], listed: Lists, done: Done): Promise<void> {
+  const { prisma, run, gateway } = running;
+  const { mode, startedAt } = run;
+  const { reachesBackDays } = gateway.adapter.history;
+  const hearing = { runId: run.id, startedAt, isWhole: run.full, reachesBackDays };
+  const payments = await prisma.payment.findMany({ where: { mode, reference: { in: batch } } });
+  const work = batch.map((reference) => async () => {
+    const payment = payments.find((one) => one.reference === reference);
+    const sums = listed.get(reference) ?? [];
+    if (payment === undefined && (done.strangers += 1) > MOST_STRANGERS) return;
+    const orderId = payment?.orderId ?? null;
+    const isTooMuch = orderId !== null && (done.verified += 1) > MOST_QUESTIONS;
+    const isNew = payment === undefined ? strangerOf(reference, mode, sums) : undefined;
+    if (isTooMuch || !(await resolve(running, { reference, orderId, isNew }, sums, hearing))) done.left += 1;
+  });
+  await new PQueue({ concurrency: QUESTIONS_AT_ONCE }).addAll(work);
+  const unpaid = payments.filter(({ status }) => status !== 'paid').map(({ reference }) => reference);
+  done.repaired += await prisma.payment.count({ where: { reference: { in: unpaid }, status: 'paid' } });
+}
+
+/** The payment of money that nobody here has made: it belongs to no order. */
+function strangerOf(reference: string, mode: Mode, sums: Listed[]): Prisma.PaymentCreateManyInput | undefined {
+  const money = sums.find(({ shows }) => shows > 0n);
+  if (money === undefined) return undefined;
+  return { reference, mode, amount: money.shows, currency: money.currency, status: 'foreign', nextCheckAt: null };
+}

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+import { startLoop, type Loop } from '../platform/loop.ts';
+import { UserFacingError } from '../platform/user-facing-error.ts';
+import { reconcile, type ReconcileParts } from './run.ts';
+
+const LOOK_EVERY_MS = 30_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/**
+ * One whole run a day, and light ones of what is new between, where the adapter filters.
+ * @param everyMin minutes between two runs; 0: only the command runs it
+ */
+export function startReconciliation(parts: ReconcileParts, everyMin: number, logger: Logger): Loop {
+  const pass = async (): Promise<boolean> => {
+    const since = everyMin === 0 ? undefined : await dueSince(parts, everyMin);
+    if (since === undefined) return false;
+    try {
+      const { runId, verdict, reason, findings } = await reconcile(parts, { since, until: null });
+      logger[verdict === 'agreed' ? 'info' : 'warn']({ runId, verdict, reason, findings }, 'reconciled');
+    } catch (error) {
+      // Another process has it.
+      if (!(error instanceof UserFacingError)) throw error;
+    }
+    return false;
+  };
+  return startLoop('reconciliation', pass, LOOK_EVERY_MS, logger);
+}
+
+/** @returns from when on the list is due; null: the whole list; undefined: nothing is due */
+async function dueSince(
+  { prisma, gateway, terms }: ReconcileParts,
+  everyMin: number,
+): Promise<Date | null | undefined> {
+  const newest = (where: object) =>
+    prisma.run.findFirst({ where: { mode: terms.mode, ...where }, orderBy: { id: 'desc' } });
+  const age = (run: { startedAt: Date } | null): number => (run ? Date.now() - run.startedAt.getTime() : Infinity);
+  if (age(await newest({})) < everyMin * MINUTE_MS) return undefined;
+  const judged = { verdict: { in: ['agreed', 'findings'] } };
+  const last = await newest(judged);
+  if (last === null || age(await newest({ ...judged, full: true })) >= DAY_MS) return null;
+  const { checkoutLifetimeMin, history } = gateway.adapter;
+  // Lists filter by when a payment was opened, which may be long before it was paid.
+  const back = (history.lagMin + checkoutLifetimeMin) * MINUTE_MS;
+  return history.filters ? new Date(last.startedAt.getTime() - back) : undefined;
+}

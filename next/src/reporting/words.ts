@@ -1,0 +1,184 @@
+import words from '../custom/words.json' with { type: 'json' };
+import { BY_DEADLINE } from '../orders/order.ts';
+import { standingOf } from '../payments/money.ts';
+import { formatMajor } from '../platform/money.ts';
+import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
+import { atText, whenText, type View } from '../custom/days.ts';
+
+/** What a person reads of an order or a case, on a page, on a terminal and in a CSV alike: at most 140 letters each. */
+export type Words = { badge: string; sentence: string; next: string };
+
+type Texts = Record<'states' | 'cases', Record<string, Words>> & Record<'happened' | 'who', Record<string, string>>;
+/** Who wants other words, or another language, edits src/custom/words.json; what stands in braces is filled in. */
+export const TEXTS: Texts = words;
+
+/** What the words of a payment, an order and a case look at: `prisma.order.findMany({ include: TOLD })`. */
+export const TOLD_PAYMENT = { money: true, cases: { orderBy: { id: 'asc' } } } satisfies Prisma.PaymentInclude;
+export const TOLD = {
+  payments: { include: TOLD_PAYMENT, orderBy: { createdAt: 'asc' } },
+  refunds: { orderBy: { id: 'asc' } },
+  release: true,
+  messages: { where: { type: 'order.paid' } },
+} satisfies Prisma.OrderInclude;
+export const TOLD_CASE = { payment: { include: TOLD_PAYMENT }, order: { include: TOLD } } satisfies Prisma.CaseInclude;
+
+export type ToldPayment = Prisma.PaymentGetPayload<{ include: typeof TOLD_PAYMENT }>;
+export type Told = Prisma.OrderGetPayload<{ include: typeof TOLD }>;
+export type ToldCase = Prisma.CaseGetPayload<{ include: typeof TOLD_CASE }>;
+
+export function amountText({ amount, currency }: { amount: bigint; currency: string }): string {
+  const [whole = '', ...fraction] = formatMajor({ amount, currency }).replace('-', '−').split('.');
+  return `${currency} ${[whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.')}`;
+}
+
+/** `a***@example.com`: enough to know again whom one knows. */
+export const masked = (email: string): string => email.replace(/^(.).*(?=@)/su, '$1***');
+
+type Maybe<Value> = Value | null | undefined;
+const clip = (text: Maybe<string>, letters = 24): string =>
+  text && text.length > letters ? `${text.slice(0, letters - 1).trimEnd()}…` : (text ?? '');
+export const whoText = (by: Maybe<string>): string => clip(TEXTS.who[by ?? ''] ?? by);
+
+/** A text with its values in place of the names in braces, at most 140 letters. */
+export function write(text: string, values: Record<string, string>): string {
+  const filled = text.replace(/\{(\w+)\}/g, (_, one: string) => values[one] ?? '');
+  const [first = '', ...rest] = filled.trim().replace(/\s+/g, ' ');
+  return clip(first.toUpperCase() + rest.join(''), 140);
+}
+
+/** The words of a state or a class; empty where there are none. */
+export function wordsOf(texts: Record<string, Words>, key: string, values: Record<string, string> = {}): Words {
+  const { badge = '', sentence = '', next = '' } = texts[key] ?? {};
+  return { badge: write(badge, values), sentence: write(sentence, values), next: write(next, values) };
+}
+
+/** The words of a balance that differs from the list. @param amount minor units; above 0: the balance is higher */
+export function balanceWords({ amount, currency }: { amount: bigint; currency: string }): Words {
+  const [side, size] = amount < 0n ? ['lower', -amount] : ['higher', amount];
+  return wordsOf(TEXTS.cases, 'balance', { side, size: amountText({ amount: size, currency }) });
+}
+
+const BOOKED = ['came', 'went', 'earned', 'kept', 'sendBack', 'refunded', 'lost'] as const;
+const FIGURES = [...BOOKED, 'held', 'reversed', 'stillToGo', 'ours'] as const;
+
+/** What the ledgers of payments say together in one currency, in minor units. */
+export function totalsOf(payments: readonly Pick<ToldPayment, 'money'>[], currency: string) {
+  const rows = payments.flatMap(({ money }) => money).filter((row) => row.currency === currency);
+  const standings = rows.map((row) => ({ ...row, ...standingOf(row) }));
+  // What was taken back is not ours, also while nobody has decided about it.
+  const all = standings.map((one) => ({ ...one, ours: one.ours - one.reversed }));
+  const sums = FIGURES.map((one) => [one, all.reduce((sum, row) => sum + row[one], 0n)]);
+  return Object.fromEntries(sums) as Record<(typeof FIGURES)[number], bigint>;
+}
+
+/** The words of an order as its ledger stands: what is missing or held comes first, whether a case is open or not. */
+export function orderWords(order: Told, view: View): Words {
+  const [trouble] = order.payments.flatMap(troublesOf).sort((a, b) => a.rank - b.rank);
+  if (trouble !== undefined) return caseWords({ ...trouble, order }, view);
+  // An order that is not paid may have got money in another currency.
+  const shown = order.payments.flatMap(({ money }) => money).find(({ came }) => came > 0n);
+  const currency = (order.release === null ? shown?.currency : null) ?? order.currency;
+  return wordsOf(TEXTS.states, stateOf(order, currency), valuesOf(order, currency, view));
+}
+
+type Trouble = Pick<ToldCase, 'class' | 'held' | 'missing' | 'currency' | 'evidence'> & { payment: ToldPayment };
+
+/** What is missing, held or not understood of a payment, by its ledger; a case knows why. */
+function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
+  const open = payment.cases.filter(({ closedAt, held }) => closedAt === null && held === 0n);
+  const booked = payment.money.flatMap((row) => {
+    const { currency, held, reversed: missing } = { ...row, ...standingOf(row) };
+    if (missing > 0n) return { payment, class: 'reversed', evidence: {}, missing, currency, held, rank: 0 };
+    const why = payment.cases.findLast((one) => one.currency === currency && one.held > 0n);
+    return held > 0n ? { class: 'unproven', evidence: {}, missing, currency, ...why, payment, held, rank: 2 } : [];
+  });
+  return [...booked, ...open.map((one) => ({ ...one, payment, rank: one.missing > 0n ? 1 : 3 }))];
+}
+
+export function caseWords({ order, ...one }: Trouble & { order: Told | null }, view: View): Words {
+  const { payment, currency, held, missing } = one;
+  const said = one.evidence as Record<string, Maybe<string>>;
+  const money = (amount: bigint): string => amountText({ amount, currency });
+  const price = order?.amount ?? 0n;
+  const isHeld = held > 0n && (one.class === 'contradicted' || one.class === 'unproven');
+  return wordsOf(TEXTS.cases, isHeld ? `${one.class}, held` : one.class, {
+    ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
+    ...{ held: money(held), missing: money(missing), short: money(price - held), over: money(held - price) },
+    ratio: held > price ? `${held / (price || 1n)} times as much` : `1/${price / (held || 1n)} of it`,
+    ...{ reference: clip(payment.reference, 9), paidBy: clip(order?.releasedReference, 9) },
+    ended: order?.endedBy === BY_DEADLINE ? 'was over' : 'was cancelled',
+    ...{ word: clip(said.verifyWord ?? said.listWord, 30), doubt: clip(said.verifyDoubt, 70) },
+  });
+}
+
+function stateOf(order: Told, currency: string): string {
+  const { payments, release, endedBy, status } = order;
+  const [message] = order.messages;
+  const { ours, lost, kept, sendBack, refunded, stillToGo } = totalsOf(payments, currency);
+  if (lost > 0n) return 'lost';
+  if (release === null) {
+    if (status === 'pending') return payments.some((one) => one.checkoutUrl !== null) ? 'waiting' : 'unopened';
+    if (kept > 0n) return 'kept';
+    if (sendBack > 0n) return stillToGo > 0n ? 'notShown' : 'refunded';
+    return endedBy === null ? 'failed' : endedBy === BY_DEADLINE ? 'tooLate' : 'cancelled';
+  }
+  if (ours > 0n && message?.sentAt === null) {
+    if (message.heldBy !== null) return 'heldBack';
+    if (message.tries > 0 && message.nextTryAt === null) return 'givenUp';
+    if (message.lastError !== null) return 'silent';
+  }
+  if (stillToGo > 0n) return 'notShown';
+  if (refunded + sendBack > 0n) return ours > 0n ? 'partRefunded' : 'refunded';
+  if (release.acceptedBy !== null) return 'accepted';
+  return message?.sentAt === null && message.nextTryAt === null ? 'unconnected' : 'sent';
+}
+
+/** So long a refund may take until the payment service shows it. */
+const SHOW_MS = 10 * 86_400_000;
+
+function valuesOf(order: Told, currency: string, view: View): Record<string, string> {
+  const { payments, refunds, release } = order;
+  const [message] = order.messages;
+  const sums = totalsOf(payments, currency);
+  const booked = sums.earned + sums.kept;
+  const money = (amount: bigint): string => amountText({ amount, currency });
+  const decided = payments.flatMap(({ cases }) => cases).filter(({ decision }) => decision !== null);
+  const back = decided.findLast(({ decision }) => decision === 'refund');
+  const last = sums.lost > 0n ? 'write-off' : 'keep';
+  const ending = decided.findLast(({ decision }) => decision === last) ?? decided.at(-1);
+  const number = refunds.at(-1)?.externalId ?? back?.number;
+  const gone = [...refunds.map((one) => one.at), ...decided.map((one) => one.closedAt)].map(Number);
+  const [nextCheck] = payments.flatMap((one) => one.nextCheckAt ?? []).sort((a, b) => Number(a) - Number(b));
+  return {
+    ...Object.fromEntries(FIGURES.map((one) => [one, money(sums[one])])),
+    ...{ price: amountText(order), booked: money(booked), got: money(booked + sums.sendBack) },
+    ...{ returned: money(sums.refunded + sums.sendBack), part: sums.ours > 0n ? 'Part refunded' : 'Refunded' },
+    refunded: refunds.length > 0 || back ? 'refunded' : 'taken back',
+    number: number ? `, number ${clip(number)}` : '',
+    showBy: whenText(new Date(Math.max(...gone, 0) + SHOW_MS), view),
+    ...{ paidAt: at(order.paidAt, view), shipping: shippingText(message, view) },
+    ...{ tries: String(message?.tries), nextTry: at(message?.nextTryAt, view) },
+    nextCheck: nextCheck === undefined || nextCheck < view.now ? 'in a moment' : atText(nextCheck, view),
+    holder: message?.heldBy === 'missing money' ? 'its money is not surely shown' : `${clip(message?.heldBy)} holds it`,
+    stop: message?.nextTryAt === null ? 'stop the parcel' : 'send nothing',
+    ...{ acceptedBy: clip(release?.acceptedBy), acceptedOn: at(release?.at, view) },
+    ...{ decidedBy: clip(ending?.closedBy), decidedOn: at(ending?.closedAt, view) },
+    deadline: at(order.payBy ?? order.endedAt, view).replace(/^on /, ''),
+    ...{ endedBy: whoText(order.endedBy), endedOn: at(order.endedAt, view), endReason: clip(order.endReason, 70) },
+  };
+}
+
+const at = (time: Maybe<Date>, view: View): string => (time ? atText(time, view) : '');
+
+function shippingText(message: Told['messages'][number] | undefined, view: View): string {
+  if (message?.sentAt != null) return `Sent to shipping ${atText(message.sentAt, view)}.`;
+  if (message?.tries === 0 && message.nextTryAt === null) return 'No shipping system is connected.';
+  return message?.heldBy === null ? 'It is not sent to shipping yet.' : 'Nothing was sent.';
+}
+
+/** What happened in these cases, a sentence each. */
+export async function caseSentences(prisma: PrismaClient, ids: bigint[], timeZone: string): Promise<string[]> {
+  const where = { id: { in: ids } };
+  const cases = await prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' } });
+  return cases.map((one) => caseWords(one, { now: new Date(), timeZone }).sentence);
+}

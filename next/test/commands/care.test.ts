@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startShop, type Checkout, type Shop } from '../support/shop.ts';
+import { act, buy, json, run } from './support.ts';
+
+let shop: Shop;
+let paid: Checkout;
+let waiting: Checkout;
+beforeAll(async () => {
+  shop = await startShop();
+  paid = await buy(shop, { email: `o'ada+bags@example.com` });
+  waiting = await shop.checkout({ email: 'eve@example.com' });
+});
+afterAll(() => shop.stop());
+
+/** What triggers forbid. */
+const forge = (sql: string) =>
+  shop.database.query(`SET session_replication_role = replica; ${sql}; SET session_replication_role = origin`);
+const webhook = (body: string) =>
+  shop.database.query(
+    `INSERT INTO webhooks (mode, digest, body, payment_references, signature) VALUES ('test', sha256($1), $1, '{}', 'signed')`,
+    [Buffer.from(body)],
+  );
+
+test('reconcile ends with 0 where all agrees, with 1 where something is open, with 2 where the list cannot be had', async () => {
+  const agreed = await run(shop, ['reconcile']);
+  expect(agreed).toMatchObject({ exit: 0, out: expect.stringMatching(/^AGREED\. [^]*NGN .* unexplained 0\.00/) });
+  const away = await run(shop, ['reconcile'], { GATEWAY_URL: 'http://127.0.0.1:9' });
+  expect(away).toMatchObject({ exit: 2, out: expect.stringMatching(/^NOT COMPLETED/) });
+  await buy(shop, { email: 'bob@example.com' }, { amount: 8000 }, 'review');
+  const open = await run(shop, ['reconcile', '--json']);
+  expect([open.exit, JSON.parse(open.out)]).toMatchObject([1, { verdict: 'findings', findings: { underpaid: 1 } }]);
+});
+
+test('books, exports and the proof are files on standard output', async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  const [books, totals, orders] = [
+    await run(shop, ['books', month]),
+    await json<object[]>(shop, 'books', month, '--totals'),
+    await run(shop, ['export', 'orders']),
+  ];
+  expect(books.out).toMatch(/^date,time,type,[^]*,paid,/);
+  expect(totals).toEqual([expect.objectContaining({ currency: 'NGN', earned: '8500.00', held: '8000.00' })]);
+  expect(orders.out).toContain(paid.orderId);
+  expect(books.out + orders.out).not.toContain('ada+bags');
+  const proof = await act(shop, 'proof', paid.reference);
+  expect(proof).toMatchObject({ exit: 0, out: expect.stringMatching(/^<!doctype html>[^]*ada\+bags@example\.com/) });
+});
+
+test('explain ends with 1 once the record was changed', async () => {
+  await forge(`UPDATE journal SET "by" = 'nobody' WHERE order_id = '${waiting.orderId}'`);
+  expect(await run(shop, ['explain', waiting.orderId])).toMatchObject({
+    exit: 1,
+    out: expect.stringMatching(/was changed/),
+  });
+});
+
+test('S10, P18: an address is erased however a webhook spells it, and what is left is said', async () => {
+  const spellings = [
+    String.raw`{"email":"O\u0027ADA\u002bbags@example.com"}`,
+    'email=o%27ada%2Bbags%40example.com',
+    String.raw`payload=%7B%22email%22%3A%22o%5Cu0027ada%5Cu002bbags%40example.com%22%7D`,
+  ];
+  for (const body of [...spellings, '{"email":"somebody@example.com"}']) await webhook(body);
+  const before = await shop.database.query('SELECT 1 FROM webhooks WHERE body IS NULL');
+  expect(before).toEqual([]);
+  expect(await act(shop, 'erase', `O'Ada+Bags@example.com`)).toMatchObject({ exit: 0 });
+  const kept = await shop.database.query(
+    `SELECT convert_from(body, 'UTF8') AS body FROM webhooks WHERE body IS NOT NULL`,
+  );
+  expect(JSON.stringify(kept)).toContain('somebody@example.com');
+  expect(JSON.stringify(kept)).not.toMatch(/bags/i);
+  const [left] = await shop.database.query(
+    `SELECT email, (SELECT count(body)::int FROM verifications WHERE reference = $2) AS bodies FROM orders WHERE id = $1`,
+    [paid.orderId, paid.reference],
+  );
+  expect(left).toEqual({ email: 'erased@example.invalid', bodies: 0 });
+  // An order that waits keeps its shopper, and that is said.
+  const open = await act(shop, 'erase', 'eve@example.com');
+  expect(open).toMatchObject({ exit: 1, out: expect.stringContaining(`the order ${waiting.orderId}, which is open`) });
+});
+
+test('retention empties and deletes what is old, and nothing of what is open', async () => {
+  expect((await run(shop, ['retention'])).out).toMatch(/not set/);
+  const more = await buy(shop, { email: 'old@example.com' });
+  await forge(
+    `UPDATE verifications SET at = at - interval '31 days'; UPDATE webhooks SET last_at = last_at - interval '31 days'`,
+  );
+  await forge(`UPDATE payments SET created_at = created_at - interval '32 days'`);
+  const { exit, out } = await run(shop, ['retention'], { RETAIN_BODIES_DAYS: '30' });
+  expect({ exit, out }).toEqual({
+    exit: 0,
+    out: expect.stringMatching(/^Older than 30 days: 1 answers and 0 messages emptied, \d+ webhooks/),
+  });
+  const bodies = `SELECT p.status, count(v.body)::int AS bodies FROM payments p JOIN verifications v USING (reference)
+    WHERE status <> 'open' GROUP BY 1 ORDER BY 1`;
+  expect(await shop.database.query(bodies)).toEqual([
+    { status: 'paid', bodies: 0 },
+    { status: 'review', bodies: 1 },
+  ]);
+  const hooks = await shop.database.query('SELECT payment_references AS of FROM webhooks');
+  expect(hooks.flatMap(({ of }) => of)).not.toContain(more.reference);
+  expect(hooks).toHaveLength(1);
+});

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { runCommand } from '../../src/cli.ts';
+import { run } from './support.ts';
+
+// What is not understood ends before anything is opened, so these need no process of their own.
+
+const said = { out: '', err: '' };
+beforeEach(() => {
+  Object.assign(said, { out: '', err: '' });
+  delete process.env.USER;
+  jest.spyOn(process.stdout, 'write').mockImplementation((text: unknown, ...[written]: unknown[]) => {
+    said.out += String(text);
+    (written as () => void)();
+    return true;
+  });
+  jest.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((said.err += String(text))));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const COMMANDS = [
+  ...['cases list', 'cases show', 'cases decide', 'messages list', 'messages resend', 'messages hold', 'orders list'],
+  ...['orders cancel', 'orders reopen', 'orders refund', 'checkouts stop', 'checkouts resume', 'books', 'export'],
+  ...['explain', 'proof', 'activity', 'doctor', 'reconcile', 'after-restore', 'migrate', 'retention', 'erase'],
+];
+
+test('without a command, all are listed, one a line, and there are no others', async () => {
+  expect(await runCommand([])).toBe(0);
+  const lines = said.out.trim().split('\n').slice(1);
+  const names = lines.map((line) => /^ {2}([a-z-]+( [a-z]+)?)(?= |$)/.exec(line)?.[1]);
+  expect(names.sort()).toEqual([...COMMANDS].sort());
+});
+
+test.each(COMMANDS)('%s --help says what it does and takes, with an example', async (name) => {
+  expect(await runCommand([...name.split(' '), '--help'])).toBe(0);
+  const [usage = '', , words = ''] = said.out.split('\n');
+  expect(usage).toMatch(new RegExp(`^${name}( |$)`));
+  expect(words).toMatch(/^[A-Z].*\.$/);
+  expect(said.out).toContain(`For instance: npm run cli -- ${name}`);
+  // Nothing that is taken stands without a word about it.
+  expect(said.out).not.toMatch(/^ {2}[-A-Z]\S*( [A-Z]+)? *$/m);
+  expect(said.err).toBe('');
+});
+
+const BY = ['--by', 'Ada'];
+test.each<[string, string[], RegExp]>([
+  ['an unknown command', ['nonsense'], /no command nonsense[^]*cases list/],
+  ['an unknown verb', ['orders', 'eat', 'x'], /no command orders eat x/],
+  ['an unknown option', ['cases', 'list', '--evrything'], /Unknown option '--evrything'/],
+  ['an option that only acts have', ['cases', 'list', ...BY], /Unknown option '--by'/],
+  ['an option without its value', ['orders', 'cancel', 'x', '--note'], /--note <value>.* argument missing/],
+  ['too many words', ['cases', 'show', '7', '8'], /"8"/],
+  ['a missing word', ['cases', 'show'], /^ID is needed: its number, as cases list shows it/],
+  ['a missing option', ['orders', 'cancel', 'x', ...BY], /^--note NOTE is needed: why/],
+  ['an empty reason', ['orders', 'cancel', 'x', '--note', ' ', ...BY], /^--note NOTE is not right: why/],
+  ['no person', ['orders', 'cancel', 'x', '--note', 'y'], /^--by BY is needed: who you are/],
+  [
+    'the program as a person',
+    ['orders', 'cancel', 'x', '--note', 'y', '--by', 'Schedule'],
+    /^--by BY is not right: who you are, a person/,
+  ],
+  ['a case that is no number', ['cases', 'show', 'seven'], /^ID is not right: its number/],
+  [
+    'an unknown decision',
+    ['cases', 'decide', '7', '--as', 'eat', '--note', 'y', ...BY],
+    /^--as accept\|refund.* is not right: what became of it/,
+  ],
+  [
+    'what is no currency',
+    ['checkouts', 'stop', 'XXX', '--note', 'y', ...BY],
+    /^CURRENCY is not right: the ISO 4217 code/,
+  ],
+  ['what is no month', ['books', '2026-13'], /^MONTH is not right: one like 2026-10/],
+  ['an unknown export', ['export', 'money'], /is not right: one of orders, cases, runs/],
+  [
+    'a time without a zone',
+    ['reconcile', '--since', '2026-10-31T00:00:00'],
+    /^--since SINCE is not right: .* a time with its zone/,
+  ],
+  ['what is no day', ['activity', '2026-02-30'], /^DAY is not right: today, yesterday/],
+  ['an option in place of a value', ['cases', 'decide', '7', '--note', '--elsewhere', ...BY], /--note.* is ambiguous/],
+  ['what is no address', ['erase', 'ada', ...BY], /^EMAIL is not right: an e-mail address/],
+])('%s ends with 64, and says what to do', async (_, words, sentence) => {
+  expect([await runCommand(words), said.out]).toEqual([64, '']);
+  expect(said.err).toMatch(sentence);
+  expect(said.err).toMatch(/\nUsage: |\nCommands/);
+});
+
+test('a bad configuration ends with 78, before anything is asked', async () => {
+  const { exit, out, err } = await run(null, ['cases', 'list']);
+  expect({ exit, out }).toEqual({ exit: 78, out: '' });
+  expect(err).toContain('DATABASE_URL: is needed');
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { startShop, type Checkout, type Shop } from '../support/shop.ts';
+import { act, buy, json, run, statusOf } from './support.ts';
+
+const TOKEN = 'the_shop_of_no_real_money';
+const OWN_NUMBER = 'A-2026/17';
+
+let shop: Shop;
+let paid: Checkout;
+let waiting: Checkout;
+beforeAll(async () => {
+  shop = await startShop({ env: { SHOP_API_TOKEN: TOKEN } });
+  const lines = [{ description: 'A bag', unitAmount: '8500.00', quantity: 1 }];
+  const placed = await shop.request<{ orderId: string }>('POST', '/orders', {
+    json: { externalId: OWN_NUMBER, email: 'Only_One@example.com', currency: 'NGN', lines },
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  paid = await buy(shop, { orderId: placed.body.orderId, email: undefined, items: undefined });
+  waiting = await shop.checkout();
+  // The database takes _ for any letter; people do not.
+  await shop.checkout({ email: 'only-one@example.com' });
+});
+afterAll(() => shop.stop());
+
+test.each([
+  ['its id', () => paid.orderId],
+  ['8 letters of its id', () => paid.orderId.slice(0, 8)],
+  ['a reference, in capitals', () => paid.reference.toUpperCase()],
+  ['the shop’s own number', () => OWN_NUMBER],
+  ['an e-mail address, in small letters', () => 'only_one@example.com'],
+])('an order is named by %s', async (_, name) => {
+  expect(await json(shop, 'explain', name())).toMatchObject({ orderId: paid.orderId });
+});
+
+test('of several orders of an address, or of none, it says so and ends with 64', async () => {
+  const second = await shop.checkout();
+  const several = await act(shop, 'orders', 'cancel', 'ada@example.com', '--note', 'sold out');
+  expect(several).toMatchObject({ exit: 64, out: '' });
+  for (const { orderId } of [waiting, second]) expect(several.err).toContain(orderId);
+  expect(several.err).not.toContain(paid.orderId);
+  const none = await run(shop, ['explain', 'nobody@example.com']);
+  expect(none).toMatchObject({ exit: 64, err: expect.stringMatching(/no order nobody@example.com: name it by/) });
+});
+
+test('the orders of a day are listed by its word or date, in major units, addresses masked', async () => {
+  const { orderId } = await shop.checkout({ email: 'eve@example.com' });
+  const row = { id: orderId, amount: 'NGN 8,500.00', status: 'pending', customer: 'e***@example.com' };
+  // Again, should a day end meanwhile.
+  await eventually(async () => {
+    const noon = `UPDATE orders SET created_at = date_trunc('day', now()) - interval '12 hours' WHERE id = $1
+      RETURNING to_char(created_at, 'YYYY-MM-DD') AS day`;
+    const [moved] = await shop.database.query(noon, [orderId]);
+    expect(await json(shop, 'orders', 'list', 'yesterday')).toContainEqual(expect.objectContaining(row));
+    const { out } = await run(shop, ['orders', 'list', String(moved?.day)]);
+    expect(out).toContain(`12:00:00  ${orderId}  NGN 8,500.00`);
+    expect(await json(shop, 'orders')).not.toContainEqual(expect.objectContaining({ id: orderId }));
+  });
+  expect(await run(shop, ['orders', 'list', '2026-02-30'])).toMatchObject({ exit: 64 });
+});
+
+test('a refund is written down once, up to what was paid', async () => {
+  const refund = (amount: string, number: string) =>
+    act(shop, 'orders', 'refund', paid.orderId, amount, '--number', number);
+  expect(await refund('10.00', 'RF-1')).toMatchObject({
+    exit: 0,
+    out: 'NGN 10.00 is written down as refunded, number RF-1.',
+  });
+  expect(await refund('10', 'RF-1')).toMatchObject({ exit: 0 });
+  expect(await refund('11', 'RF-1')).toMatchObject({ exit: 1, err: expect.stringMatching(/another refund/) });
+  expect(await refund('8490.01', 'RF-2')).toMatchObject({
+    exit: 1,
+    err: expect.stringMatching(/only NGN 8,490.00 can/),
+  });
+  expect(await refund('0.001', 'RF-2')).toMatchObject({ exit: 64, err: expect.stringMatching(/^AMOUNT must be/) });
+  const rows = await shop.database.query('SELECT amount, "by" FROM refunds WHERE order_id = $1', [paid.orderId]);
+  expect(rows).toEqual([{ amount: '1000', by: 'Ada' }]);
+});
+
+test('an order is cancelled and reopened by a person, unless it is paid', async () => {
+  const change = (verb: string, orderId: string) => act(shop, 'orders', verb, orderId, '--note', 'sold out');
+  expect(await change('cancel', waiting.orderId)).toMatchObject({ exit: 0 });
+  expect(await statusOf(shop, waiting.orderId)).toBe('cancelled');
+  expect(await change('reopen', waiting.orderId)).toMatchObject({ exit: 0 });
+  expect(await statusOf(shop, waiting.orderId)).toBe('pending');
+  expect(await change('reopen', waiting.orderId)).toMatchObject({
+    exit: 1,
+    err: expect.stringMatching(/has not ended/),
+  });
+  expect(await change('cancel', paid.orderId)).toMatchObject({ exit: 1, err: expect.stringMatching(/it is paid/) });
+});
+
+test('a currency is stopped and allowed again, and who did what is listed', async () => {
+  const checkout = async () =>
+    (
+      await shop.request('POST', '/checkout', {
+        json: { email: 'eve@example.com', items: [{ sku: 'djembe', quantity: 1 }] },
+      })
+    ).status;
+  expect(await act(shop, 'checkouts', 'stop', 'xof', '--note', 'prices are wrong')).toMatchObject({ exit: 0 });
+  expect(await checkout()).toBe(409);
+  expect(await act(shop, 'checkouts', 'resume', 'XOF')).toMatchObject({ exit: 0 });
+  expect(await checkout()).toBe(201);
+  const { out } = await run(shop, ['activity', 'this-week']);
+  expect(out).toMatch(/Ada {2}- {2}checkouts stopped, XOF, prices are wrong/);
+  expect(out).toMatch(/Ada {2}\w{8} {2}refunded, NGN 10.00, .*RF-1/);
+});

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { buy, happens, MAKERS, type Made } from './makers.ts';
+import { decide, letPass, look, startDesk, type Desk } from './support.ts';
+
+// Who does what a case says to do gets no new case by it. Nobody asks but the run and the commands.
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = await startDesk({ worker: false });
+  for (const { made } of PLAYS) played.push({ reference: await MAKERS[made](desk), opened: [], cases: [] });
+  for (const step of [run, run]) await step('');
+  for (const one of played) one.opened = (await look(desk, one.reference))?.cases ?? [];
+  await act('first');
+  await run('');
+  await act('then');
+  for (const one of played) one.cases = await casesOf(one.reference);
+  for (const step of [run, run]) await step('');
+});
+afterAll(() => desk.stop());
+
+type Step = (reference: string) => Promise<unknown>;
+type End = [order: string | null, message: string | null, money: string | null];
+/** `first`: what somebody does about the case; then a run comes; and `then`. */
+type Play = { made: Made; advice: string; first: Step[]; then?: Step[]; end: End };
+type Played = { reference: string; opened: string[]; cases: unknown[]; failure?: unknown };
+const played: Played[] = [];
+
+async function act(part: 'first' | 'then'): Promise<void> {
+  for (const [index, { reference, ...one }] of played.entries())
+    try {
+      for (const step of PLAYS[index]?.[part] ?? []) await step(reference);
+    } catch (failure) {
+      played[index] = { reference, ...one, failure };
+    }
+}
+
+const run: Step = () => desk.reconcile();
+const at =
+  (act: string, body: object): Step =>
+  (reference) =>
+    happens(desk, reference, act, body);
+const shows = (more: object = {}): Step => at('record', { status: 'SUCCESS', ...more });
+const decides =
+  (...words: string[]): Step =>
+  async (reference) => {
+    expect(await decide(desk, reference, ...words)).toMatchObject({ exit: 0, err: '' });
+  };
+/** A command about the payment's order. */
+const types =
+  (...words: string[]): Step =>
+  async (reference) => {
+    const sql = 'SELECT order_id FROM payments WHERE reference = $1';
+    const [row] = await desk.database.query<{ order_id: string }>(sql, [reference]);
+    const typed = words.map((word) => (word === 'ORDER' ? (row?.order_id ?? '') : word));
+    expect(await desk.run(...typed)).toMatchObject({ exit: 0, err: '' });
+  };
+const forgive: Step = () => fetch(`${desk.sandbox?.url ?? ''}/sandbox/faults`, { method: 'DELETE' });
+const casesOf = (reference: string): Promise<unknown[]> =>
+  desk.database.query('SELECT id FROM cases WHERE reference = $1 ORDER BY id', [reference]);
+
+const REFUNDS: [Made, number, ...End, alone: string | null][] = [
+  ['underpaid', 1000, 'cancelled', null, 'NGN came 100000 went 100000 send_back 100000', 'failed'],
+  ['overpaid', 1500, 'paid', 'goes', 'NGN came 1000000 went 150000 earned 850000 send_back 150000', 'paid'],
+  ['duplicate_payment', 8500, 'paid', 'goes', 'NGN came 850000 went 850000 send_back 850000', 'paid'],
+  ['charged_again', 8500, 'paid', 'goes', 'NGN came 1700000 went 850000 earned 850000 send_back 850000', 'paid'],
+  ['paid_after_end', 8500, 'cancelled', null, 'NGN came 850000 went 850000 send_back 850000', 'cancelled'],
+  ['paid_after_decision', 9500, 'cancelled', null, 'NGN came 950000 went 950000 send_back 950000', 'cancelled'],
+  ['currency_mismatch', 8500, 'cancelled', null, 'USD came 850000 went 850000 send_back 850000', 'failed'],
+  ['unproven, held', 8500, 'cancelled', null, 'NGN came 850000 went 850000 send_back 850000', 'failed'],
+  ['unknown_reference', 8500, null, null, 'NGN came 850000 went 850000 send_back 850000', null],
+];
+const refundsOf = ([made, amount, order, message, money, alone]: (typeof REFUNDS)[number]): Play[] => {
+  const [gone, writes] = [at('reverse', { amount }), decides('refund', '--number', 'RF-1')];
+  // Before an order is paid by it, verify is asked: it shows the refund, so the price is there, and pays by itself.
+  const writesToo: Step = made === 'overpaid' ? (reference) => decide(desk, reference, 'refund') : writes;
+  return [
+    {
+      made,
+      advice: 'refund it, written down and shown later',
+      first: [writes],
+      then: [gone],
+      end: [order, message, money],
+    },
+    {
+      made,
+      advice: 'refund it, there and at once here',
+      first: [],
+      then: [gone, writesToo],
+      end: [order, message, money],
+    },
+    // It went back by itself, and nothing is left to decide.
+    { made, advice: 'refund it, and a run sees it first', first: [gone], end: [alone, message, money] },
+  ];
+};
+
+const PAID = 'NGN came 850000 earned 850000';
+const GONE = 'NGN came 850000 went 850000 earned 850000';
+const PART = 'NGN came 850000 earned 850000 refunded 50000';
+const GOES = (money: string): End => ['paid', 'goes', money];
+const HELD = (money: string): End => ['paid', 'held', money];
+const reopens = types('orders', 'reopen', 'ORDER', '--note', 'a test');
+const isGone = [at('reverse', {}), at('record', { status: 'REVERSED' })];
+const listsIt = at('hide', { from: 'list', hidden: false });
+const lost = decides('write-off');
+
+const PLAYS: Play[] = [
+  ...REFUNDS.flatMap(refundsOf),
+  { made: 'underpaid', advice: 'send it', first: [decides('accept')], end: GOES('NGN came 100000 earned 100000') },
+  { made: 'unproven, held', advice: 'send it', first: [decides('accept')], end: GOES(PAID) },
+  { made: 'paid_after_end', advice: 'reopen the order', first: [reopens], end: GOES(PAID) },
+  { made: 'unit_error', advice: 'the adapter is mended', first: [shows({ amount: 8500 })], end: GOES(PAID) },
+  {
+    ...{ made: 'reversed', advice: 'write the number of the refund' },
+    ...{ first: [decides('refund', '--number', 'RF-2')], end: HELD(`${GONE} refunded 850000`) },
+  },
+  {
+    ...{ made: 'reversed', advice: 'stop the parcel, and open the proof' },
+    ...{ first: [types('proof', 'ORDER'), lost], end: HELD(`${GONE} lost 850000`) },
+  },
+  { made: 'contradicted', advice: 'ask: it is paid', first: [shows()], end: GOES(PAID) },
+  { made: 'contradicted', advice: 'ask: they explain it', first: [decides('explain')], end: HELD(PAID) },
+  { made: 'contradicted', advice: 'ask: it is gone', first: isGone, then: [lost], end: HELD(`${GONE} lost 850000`) },
+  { made: 'contradicted, held', advice: 'ask: it is paid', first: [shows({ verifyOnly: true })], end: GOES(PAID) },
+  { made: 'absent_from_history', advice: 'ask: it is there', first: [listsIt], end: GOES(PAID) },
+  { made: 'absent_from_history', advice: 'ask: they explain it', first: [decides('explain')], end: HELD(PAID) },
+  { made: 'unknown_status', advice: 'the word is learnt', first: [shows()], end: GOES(PAID) },
+  { made: 'unproven', advice: 'it is proven', first: [shows({ amount: 8500 })], end: GOES(PAID) },
+  { made: 'unreadable', advice: 'it can be read', first: [forgive, at('pay', {})], end: GOES(PAID) },
+  {
+    ...{ made: 'refund_not_shown', advice: 'do it there' },
+    ...{ first: [at('reverse', { amount: 500 })], end: GOES(PART.replace(' e', ' went 50000 e')) },
+  },
+  {
+    ...{ made: 'refund_not_shown', advice: 'it went another way' },
+    ...{ first: [decides('refund', '--elsewhere')], end: GOES(`${PART} refunded_elsewhere 50000`) },
+  },
+  {
+    ...{ made: 'refund_not_shown', advice: 'you keep it', first: [decides('keep')] },
+    end: GOES('NGN came 900000 went 50000 earned 850000 kept 50000 refunded 50000'),
+  },
+];
+const expected = ([order, message, money]: End) => ({ order, message, cases: [], money: [money] });
+
+test.each(PLAYS.map(({ made, advice, end }, index) => [made, advice, index, end] as const))(
+  '%s: %s',
+  async (made, _advice, index, end) => {
+    const { reference, opened, cases, failure } = played[index] ?? { reference: '' };
+    if (failure !== undefined) throw failure;
+    expect(opened).toEqual([expect.stringMatching(`^${made.split(',')[0]} `)]);
+    expect(await casesOf(reference)).toEqual(cases);
+    expect(await look(desk, reference)).toEqual(expected(end));
+  },
+);
+
+test('reversed: a refund that was written down before it is shown is no case at all', async () => {
+  const { reference } = await buy(desk);
+  await types('orders', 'refund', 'ORDER', '8500', '--number', 'RF-3')(reference);
+  for (const step of [run, at('reverse', {}), run, run]) await step(reference);
+  expect(await casesOf(reference)).toEqual([]);
+  expect(await look(desk, reference)).toEqual(expected(['paid', 'held', `${GONE} refunded 850000`]));
+});
+
+test('nor do eleven days of waiting bring one', async () => {
+  const cases = () => desk.database.query('SELECT id, class, closed_at IS NULL AS open FROM cases ORDER BY id');
+  const before = await cases();
+  for (const { reference } of played) await letPass(desk, reference, '11 days');
+  for (const step of [run, run]) await step('');
+  expect(await cases()).toEqual(before);
+});
+
+test('refund_not_shown: what is to be refunded once more and is not is asked for again after ten days', async () => {
+  const reference = await MAKERS.refund_not_shown(desk);
+  for (const step of [run, decides('refund', '--number', 'RF-4'), run]) await step(reference);
+  expect(await look(desk, reference)).toMatchObject({ cases: [] });
+  await letPass(desk, reference, '11 days');
+  for (const step of [run, run]) await step(reference);
+  expect(await look(desk, reference)).toMatchObject({ cases: ['refund_not_shown 0 50000 NGN'] });
+});
+
+test('overpaid: what is refunded as the case says pays the order at once, and it goes out once', async () => {
+  const receiver = await startReceiver();
+  const other = await startDesk({ env: receiver.env });
+  try {
+    const { orderId, reference } = await buy(other, { amount: 10_000 });
+    await other.reconcile();
+    expect(receiver.messages).toEqual([]);
+    const { out } = await decide(other, reference, 'refund', '--number', 'RF-5');
+    expect(out).toContain(`The order ${orderId} is paid.`);
+    await eventually(() => receiver.messages.length > 0);
+    await other.sandboxPost(`/transactions/${reference}/reverse`, { amount: 1500 });
+    for (let runs = 0; runs < 2; runs += 1) expect((await other.reconcile()).report.findings).toEqual({});
+    const told = receiver.messages.map(({ type, data }) => [type, data.orderId, data.amount]);
+    expect(told).toEqual([['order.paid', orderId, '8500.00']]);
+  } finally {
+    await other.stop();
+    await receiver.close();
+  }
+});

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { befall, healService } from '../support/failures.ts';
+import { settle, statusOf } from '../support/outside.ts';
+import { startDesk, type Desk } from './support.ts';
+
+// The proof of cash: what the list shows less what was paid out is the balance. And what a restored database lacks.
+
+let desk: Desk;
+beforeAll(async () => {
+  const adapter = fileURLToPath(new URL('../support/adapters/cash.ts', import.meta.url));
+  desk = await startDesk({ env: { GATEWAY_ADAPTER: adapter } });
+  for (const sku of ['ankara-tote', 'ankara-tote', 'brass-dallah'])
+    await settle(desk, (await desk.checkout({ items: [{ sku, quantity: 1 }] })).reference);
+});
+afterEach(() => healService(desk));
+afterAll(() => desk.stop());
+
+/** What the service answers once. */
+const says = (endpoint: string, data: unknown, more: object = {}) =>
+  befall(desk, endpoint, 'body', { body: { status: true, data }, ...more });
+const dallah = { currency: 'KWD', balance: '18.500', difference: '0.000' };
+const naira = (balance: string, difference: string) => ({ currency: 'NGN', balance, difference });
+const page = (data: unknown[], hasNextPage = false) => ({ data, hasNextPage });
+
+test('cash: the balances are what the list shows, to the last minor unit of each currency', async () => {
+  const { exit, report } = await desk.reconcile();
+  expect({ exit, ...report }).toMatchObject({ exit: 0, verdict: 'agreed', transfers: [] });
+  expect(new Set(report.balances)).toEqual(new Set([naira('17000.00', '0.00'), dallah]));
+});
+
+test('cash: what was paid out, on all pages, is no difference; a fee is one, and a line of the work list', async () => {
+  const paidOut = [5_000, 2_000.5].map((amount, index) => ({ id: `out${index}`, amount, currency: 'NGN' }));
+  await says('transfers', page(paidOut.slice(0, 1), true));
+  await says('transfers', page(paidOut.slice(1)));
+  await says('balances', [
+    { currency: 'NGN', amount: 9_999.5 },
+    { currency: 'KWD', amount: '18.250' },
+  ]);
+  const { report } = await desk.reconcile();
+  expect(report.transfers).toEqual([{ currency: 'NGN', total: '7000.50' }]);
+  const fee = { currency: 'KWD', balance: '18.250', difference: '-0.250' };
+  expect(report.balances).toEqual([naira('9999.50', '0.00'), fee]);
+  const { out } = await desk.run('cases', 'list', '--json');
+  expect(JSON.parse(out)).toMatchObject([{ class: 'balance', currency: 'KWD' }]);
+});
+
+test('cash: a currency whose whole balance is gone is a difference', async () => {
+  await says('balances', [{ currency: 'NGN', amount: 17_000 }]);
+  const { report } = await desk.reconcile();
+  expect(report.balances).toContainEqual({ currency: 'KWD', balance: '0.000', difference: '-18.500' });
+});
+
+test.each<[what: string, endpoint: string, data: unknown, more?: object]>([
+  ['balances that are no list', 'balances', 'a lot'],
+  ['a balance that is not exact', 'balances', [{ currency: 'NGN', amount: '1e4' }]],
+  ['a balance of a currency that nobody knows', 'balances', [{ currency: 'ZZZ', amount: 1 }]],
+  ['balances that fail', 'balances', [], { status: 500 }],
+  ['a payout that cannot be read', 'transfers', page([{ id: 'out' }])],
+  ['a payout that is not exact', 'transfers', page([{ id: 'out', amount: 0.001, currency: 'NGN' }])],
+  ['payouts that fail', 'transfers', page([]), { status: 500 }],
+])('cash: %s: that is said, and the books are not called agreed', async (_what, endpoint, data, more = {}) => {
+  await says(endpoint, data, more);
+  const { exit, report } = await desk.reconcile();
+  const reason = expect.stringMatching(/^balances and transfers could not be read: /) as unknown;
+  expect({ exit, ...report }).toMatchObject({ exit: 1, verdict: 'findings', reason, balances: null, transfers: null });
+});
+
+test('E12: after a restore, what the list has and we lack is shown; a person says whose it is, and it pays it', async () => {
+  const lost = await desk.checkout();
+  await settle(desk, lost.reference);
+  const ofOrder = ['journal', 'messages', 'releases', 'order_lines', 'payments'].map((table) => [table, 'order_id']);
+  const tables = [['money', 'reference'], ['verifications', 'reference'], ...ofOrder, ['orders', 'id']];
+  const gone = tables.map(
+    ([table, key]) => `DELETE FROM ${table} WHERE ${key} IN ('${lost.orderId}', '${lost.reference}')`,
+  );
+  await desk.database.query(`BEGIN; SET LOCAL session_replication_role = replica; ${gone.join(';')}; COMMIT`);
+  const { report } = await desk.reconcile();
+  expect(report.findings).toEqual({ unknown_reference: 1 });
+  expect((await desk.run('after-restore')).out).toMatch(new RegExp(`^${lost.reference} .*8,?500`));
+
+  const [again, other] = [await desk.checkout(), await desk.checkout({ items: [{ sku: 'djembe', quantity: 1 }] })];
+  const adopt = (orderId: string) => desk.run('after-restore', '--adopt', lost.reference, orderId);
+  const refused = (why: RegExp) => ({ exit: 1, err: expect.stringMatching(why) as unknown });
+  expect(await adopt(other.orderId)).toMatchObject(refused(/another currency/));
+  expect(await adopt(again.orderId)).toMatchObject({ exit: 0 });
+  expect([await statusOf(desk, again.orderId), await statusOf(desk, other.orderId)]).toEqual(['paid', 'pending']);
+  const sql = `SELECT "by" FROM journal WHERE reference = $1 AND what IN ('adopted', 'earned') ORDER BY what`;
+  expect(await desk.database.query(sql, [lost.reference])).toEqual([{ by: 'ada' }, { by: 'service' }]);
+  expect(await adopt(again.orderId)).toMatchObject(refused(/no money/));
+  expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { findings: {} } });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Report } from '../../src/reconciliation/report.ts';
+import { MAKERS, type Made } from './makers.ts';
+import { look, startDesk, type Desk } from './support.ts';
+
+// Nobody asks but the run: no webhook comes, and no schedule runs.
+
+let desk: Desk;
+/** The first run asks verify, the second one hears the list about what was news then, the third one finds no more. */
+const runs: { exit: number | string; report: Report }[] = [];
+const made = new Map<string, string>();
+let listed: { reference: string }[];
+beforeAll(async () => {
+  desk = await startDesk({ worker: false });
+  await Promise.all(Object.entries(MAKERS).map(async ([name, make]) => made.set(name, await make(desk))));
+  while (runs.length < 3) runs.push(await desk.reconcile());
+  listed = JSON.parse((await desk.run('cases', 'list', '--json')).out) as typeof listed;
+});
+afterAll(() => desk.stop());
+
+const itemOf = (run: number, name: string) =>
+  runs[run]?.report.items.find(({ reference }) => reference === made.get(name));
+
+// What the report says: expected, actual, held; of the work list: missing; in which run it was found.
+test.each<[Made, string, string, string, string, 1 | 2]>([
+  ['unknown_reference', '0.00', '8500.00', '8500.00', '0.00', 1],
+  ['currency_mismatch', '0.00', '8500.00', '8500.00', '0.00', 1],
+  ['paid_after_decision', '8500.00', '9500.00', '8500.00', '0.00', 1],
+  ['charged_again', '8500.00', '17000.00', '8500.00', '0.00', 2],
+  ['duplicate_payment', '8500.00', '8500.00', '8500.00', '0.00', 1],
+  ['paid_after_end', '8500.00', '8500.00', '8500.00', '0.00', 1],
+  ['unit_error', '8500.00', '85.00', '85.00', '0.00', 1],
+  ['underpaid', '8500.00', '1000.00', '1000.00', '0.00', 1],
+  ['overpaid', '8500.00', '10000.00', '10000.00', '0.00', 1],
+  ['reversed', '8500.00', '0.00', '0.00', '8500.00', 1],
+  ['absent_from_history', '8500.00', '0.00', '0.00', '8500.00', 1],
+  ['refund_not_shown', '8000.00', '8500.00', '0.00', '500.00', 1],
+  ['contradicted', '8500.00', '0.00', '0.00', '8500.00', 1],
+  ['contradicted, held', '8500.00', '8500.00', '8500.00', '0.00', 2],
+  ['unproven, held', '8500.00', '8500.00', '8500.00', '0.00', 1],
+  ['unproven', '0.00', '0.00', '0.00', '0.00', 1],
+  ['unknown_status', '0.00', '0.00', '0.00', '0.00', 1],
+  ['unreadable', '0.00', '0.00', '0.00', '0.00', 1],
+])('%s: expected %s, actual %s, held %s, missing %s', (name, expected, actual, held, missing, run) => {
+  const [one] = name.split(',');
+  expect(itemOf(run - 2, name)).toBeUndefined();
+  expect(itemOf(run - 1, name)).toMatchObject({ class: one, expected, actual, held });
+  const about = listed.filter(({ reference }) => reference === made.get(name));
+  expect(about).toEqual([expect.objectContaining({ class: one, held, missing, reference: made.get(name) })]);
+});
+
+test('what was found is found again, and nothing more', async () => {
+  expect(runs.map(({ exit }) => exit)).toEqual([1, 1, 1]);
+  expect(runs[2]?.report.items).toEqual(runs[1]?.report.items);
+  const counted = runs[2]?.report.findings ?? {};
+  expect(Object.values(counted).reduce((sum, count) => sum + count, 0)).toBe(made.size);
+  expect(await desk.database.query('SELECT 1 FROM cases WHERE closed_at IS NOT NULL AND decision IS NULL')).toEqual([]);
+  for (const { report } of runs) expect(report.identity.map(({ difference }) => difference)).toEqual(['0.00', '0.00']);
+});
+
+test('M5, M11: order.paid goes only where no source falls short', async () => {
+  const held = ['reversed', 'absent_from_history', 'contradicted'];
+  for (const [name, reference] of made) {
+    const message = (await look(desk, reference))?.message ?? null;
+    const goes = ['charged_again', 'duplicate_payment', 'refund_not_shown'];
+    expect([name, message]).toEqual([name, held.includes(name) ? 'held' : goes.includes(name) ? 'goes' : null]);
+  }
+});
+
+test('a dry run asks nobody and writes nothing', async () => {
+  const { reference } = await desk.checkout();
+  const count = async () =>
+    desk.database.query('SELECT (SELECT count(*) FROM journal) j, (SELECT count(*) FROM runs) r');
+  await desk.sandboxPost(`/transactions/${reference}/pay`, { webhook: 'lost' });
+  const before = await count();
+  const { exit, report } = await desk.reconcile('--dry-run');
+  expect([exit, report.verified, report.items]).toEqual([1, 0, []]);
+  expect(await count()).toEqual(before);
+});

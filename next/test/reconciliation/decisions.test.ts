@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { buy, happens, MAKERS, type Made } from './makers.ts';
+import { caseOf, decide, look, startDesk, type Desk } from './support.ts';
+
+// The table of decisions, by the command that a person types. Nobody asks but the run and the command.
+
+let desk: Desk;
+/** One for each decision that is allowed. */
+const made: string[] = [];
+beforeAll(async () => {
+  desk = await startDesk({ worker: false });
+  for (const [name] of ALLOWED) made.push(await MAKERS[name](desk));
+  await runTwice();
+});
+afterAll(() => desk.stop());
+
+const REFUSED: [Made, string, RegExp][] = [
+  ['currency_mismatch', 'accept', /another currency/],
+  ['paid_after_end', 'accept', /has ended/],
+  ['duplicate_payment', 'accept', /is paid/],
+  ['charged_again', 'accept', /is paid/],
+  ['unknown_reference', 'accept', /the order/],
+  ['contradicted, held', 'accept', /verify does not show all of it/],
+  ['underpaid', 'write-off', /only money that went/],
+  ['underpaid', 'accept --elsewhere', /by other ways/],
+  ['underpaid', 'explain', /money is held/],
+  ['unknown_reference', 'explain', /money is held/],
+  ['reversed', 'refund --elsewhere', /by other ways/],
+  ['reversed', 'accept', / is held/],
+  ['reversed', 'keep', / is held/],
+  ['contradicted', 'refund', / is held/],
+  ['contradicted', 'write-off', /only money that went/],
+  ['absent_from_history', 'refund', / is held/],
+  ['refund_not_shown', 'write-off', /only money that went/],
+  ['unknown_status', 'accept', / is held/],
+];
+
+const SURPLUS = 'NGN came 1000000 earned 850000 send_back 150000';
+const PART = 'NGN came 850000 earned 850000 refunded 50000';
+const OTHER = 'NGN came 900000 went 50000 earned 850000';
+const ALLOWED: [Made, string, order: string | null, message: string | null, money: string | null][] = [
+  // Of what is held.
+  ['underpaid', 'accept', 'paid', 'goes', 'NGN came 100000 earned 100000'],
+  ['overpaid', 'accept', 'paid', 'goes', 'NGN came 1000000 earned 1000000'],
+  ['unproven, held', 'accept', 'paid', 'goes', 'NGN came 850000 earned 850000'],
+  ['underpaid', 'refund', 'cancelled', null, 'NGN came 100000 send_back 100000'],
+  ['overpaid', 'refund', 'paid', 'goes', SURPLUS],
+  ['unproven, held', 'refund', 'cancelled', null, 'NGN came 850000 send_back 850000'],
+  ['currency_mismatch', 'refund', 'cancelled', null, 'USD came 850000 send_back 850000'],
+  ['paid_after_end', 'refund', 'cancelled', null, 'NGN came 850000 send_back 850000'],
+  ['paid_after_decision', 'refund', 'cancelled', null, 'NGN came 950000 send_back 950000'],
+  ['duplicate_payment', 'refund', 'paid', 'goes', 'NGN came 850000 send_back 850000'],
+  ['charged_again', 'refund', 'paid', 'goes', 'NGN came 1700000 earned 850000 send_back 850000'],
+  ['unknown_reference', 'refund', null, null, 'NGN came 850000 send_back 850000'],
+  ['contradicted, held', 'refund', 'cancelled', null, 'NGN came 850000 send_back 850000'],
+  ['underpaid', 'refund --elsewhere', 'cancelled', null, 'NGN came 100000 send_back 100000 send_back_elsewhere 100000'],
+  ['overpaid', 'refund --elsewhere', 'paid', 'goes', `${SURPLUS} send_back_elsewhere 150000`],
+  ['underpaid', 'keep', 'cancelled', null, 'NGN came 100000 kept 100000'],
+  ['overpaid', 'keep', 'cancelled', null, 'NGN came 1000000 kept 1000000'],
+  ['charged_again', 'keep', 'paid', 'goes', 'NGN came 1700000 earned 850000 kept 850000'],
+  ['unknown_reference', 'keep', null, null, 'NGN came 850000 kept 850000'],
+  ['contradicted, held', 'explain', 'review', null, 'NGN came 850000'],
+  // Of what is missing.
+  ['reversed', 'refund', 'paid', 'held', 'NGN came 850000 went 850000 earned 850000 refunded 850000'],
+  ['reversed', 'write-off', 'paid', 'held', 'NGN came 850000 went 850000 earned 850000 lost 850000'],
+  ['reversed', 'explain', 'paid', 'held', 'NGN came 850000 went 850000 earned 850000'],
+  ['contradicted', 'explain', 'paid', 'held', 'NGN came 850000 earned 850000'],
+  ['absent_from_history', 'explain', 'paid', 'held', 'NGN came 850000 earned 850000'],
+  // Of what was to go, and is still there.
+  ['refund_not_shown', 'refund', 'paid', 'goes', `${OTHER} send_back 50000 refunded 50000`],
+  ['refund_not_shown', 'refund --elsewhere', 'paid', 'goes', `${PART} refunded_elsewhere 50000`],
+  ['refund_not_shown', 'keep', 'paid', 'goes', `${OTHER} kept 50000 refunded 50000`],
+  ['refund_not_shown', 'explain', 'paid', 'goes', PART],
+  // Of words.
+  ['unknown_status', 'explain', 'pending', null, null],
+  ['unproven', 'explain', 'pending', null, null],
+  ['unreadable', 'explain', 'pending', null, null],
+];
+
+test.each(REFUSED)('of %s, %s is refused: %s', async (name, words, why) => {
+  const reference = made[ALLOWED.findIndex(([one]) => one === name)] ?? '';
+  const before = await look(desk, reference);
+  const { exit, err } = await decide(desk, reference, ...words.split(' '));
+  expect([exit, err]).toEqual([1, expect.stringMatching(why)]);
+  expect(await look(desk, reference)).toEqual(before);
+});
+
+test.each(ALLOWED.map((row, index) => [...row, index] as const))(
+  'of %s, %s: the order is %s, order.paid %s, %s',
+  async (_, words, order, message, money, index) => {
+    const reference = made[index] ?? '';
+    const before = await look(desk, reference);
+    const id = await caseOf(desk, reference);
+    const { exit, out, err } = await decide(desk, reference, ...words.split(' '));
+    expect([exit, err]).toEqual([0, '']);
+    expect(out).toContain(before?.order === 'review' && order === 'paid' ? 'is paid' : `case ${id} is closed`);
+    expect(await look(desk, reference)).toEqual({ order, message, cases: [], money: money === null ? [] : [money] });
+    const [closed] = await desk.database.query('SELECT decision, closed_by, note FROM cases WHERE id = $1', [id]);
+    expect(closed).toEqual({ decision: words.split(' ')[0], closed_by: 'ada', note: 'a test' });
+  },
+);
+
+/** The run asks verify, and the next one hears the list about what was news. */
+async function runTwice(): Promise<void> {
+  for (let run = 0; run < 2; run += 1) await desk.reconcile();
+}
+const charge = (reference: string, amount: number) => happens(desk, reference, 'pay', { amount });
+const takeBack = (reference: string, amount: number) => happens(desk, reference, 'reverse', { amount });
+
+test('the same refund number is written down once, and a case that changed is not decided as it was seen', async () => {
+  const { orderId, reference } = await buy(desk);
+  const refunds = () => desk.database.query('SELECT external_id FROM refunds WHERE order_id = $1', [orderId]);
+  await takeBack(reference, 500);
+  await desk.reconcile();
+  const seenNow = async (): Promise<string> => {
+    const { out } = await desk.run('cases', 'show', await caseOf(desk, reference), '--json');
+    return (JSON.parse(out) as { seen: string }).seen;
+  };
+  const seen = await seenNow();
+  await takeBack(reference, 300);
+  await desk.reconcile();
+  const stale = await decide(desk, reference, 'refund', '--number', 'RF-7', '--seen', seen);
+  expect([stale.exit, stale.err]).toEqual([1, expect.stringMatching(/not any more what it was/)]);
+  expect(await refunds()).toEqual([]);
+  expect(await decide(desk, reference, 'refund', '--number', 'RF-7', '--seen', await seenNow())).toMatchObject({
+    exit: 0,
+  });
+  await takeBack(reference, 200);
+  await desk.reconcile();
+  const before = await look(desk, reference);
+  expect(before).toMatchObject({ cases: ['reversed 0 20000 NGN'] });
+  expect(await decide(desk, reference, 'refund', '--number', 'RF-7')).toMatchObject({ exit: 1 });
+  const other = await desk.run('orders', 'refund', orderId, '200', '--number', 'RF-7');
+  expect([other.exit, other.err]).toEqual([1, expect.stringMatching(/^Nothing was done/)]);
+  expect(await desk.run('orders', 'refund', orderId, '800', '--number', 'RF-7')).toMatchObject({ exit: 0 });
+  expect([await look(desk, reference), await refunds()]).toEqual([before, [{ external_id: 'RF-7' }]]);
+  const closed = `SELECT id::text FROM cases WHERE decision IS NOT NULL AND reference = $1`;
+  const [once] = await desk.database.query<{ id: string }>(closed, [reference]);
+  const twice = await desk.run('cases', 'decide', once?.id ?? '', '--as', 'explain', '--note', 'a test');
+  expect([twice.exit, twice.err]).toEqual([1, expect.stringMatching(/not any more what it was/)]);
+  expect(await desk.run('cases', 'decide', '99999', '--as', 'keep', '--note', 'a test')).toMatchObject({ exit: 64 });
+});
+
+test('the number of a refund of held money is not written down as another refund of the order', async () => {
+  const { orderId, reference } = await buy(desk, { times: 2 });
+  await runTwice();
+  expect(await decide(desk, reference, 'refund', '--number', 'RF-9')).toMatchObject({ exit: 0 });
+  await desk.run('orders', 'refund', orderId, '8500', '--number', 'RF-9');
+  const money = ['NGN came 1700000 earned 850000 send_back 850000'];
+  expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [], money });
+});
+
+test('M1: what was refunded and is topped up to the price pays nothing', async () => {
+  const { orderId, reference } = await buy(desk, { amount: 8499 });
+  expect(await decide(desk, reference, 'refund')).toMatchObject({ exit: 0 });
+  await desk.run('orders', 'reopen', orderId, '--note', 'a test');
+  await happens(desk, reference, 'record', { amount: 8500 });
+  await runTwice();
+  const cases = ['paid_after_decision 100 0 NGN'];
+  expect(await look(desk, reference)).toMatchObject({ order: 'review', message: null, cases });
+});
+
+test('M8: what is explained covers what was seen, and nothing worse', async () => {
+  const { reference } = await buy(desk);
+  await happens(desk, reference, 'record', { amount: 8000 });
+  await runTwice();
+  expect(await look(desk, reference)).toMatchObject({ cases: ['reversed 0 50000 NGN'] });
+  await decide(desk, reference, 'explain');
+  await runTwice();
+  expect(await look(desk, reference)).toMatchObject({ cases: [] });
+  await happens(desk, reference, 'record', { amount: 7000 });
+  await runTwice();
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 150000 NGN'] });
+});
+
+test.each(['M9', 'M10'])('%s: what went by a bank explains nothing in the list', async (name) => {
+  const { orderId, reference } = await buy(desk, { times: name === 'M10' ? 2 : 1 });
+  await runTwice();
+  if (name === 'M10') await decide(desk, reference, 'refund', '--elsewhere', '--number', 'SWIFT-1');
+  else await desk.run('orders', 'refund', orderId, '4500', '--number', 'SWIFT-1', '--elsewhere');
+  await runTwice();
+  expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
+  await takeBack(reference, name === 'M10' ? 8500 : 4000);
+  await runTwice();
+  const missing = name === 'M10' ? 850_000 : 400_000;
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: [`reversed 0 ${missing} NGN`] });
+});
+
+test.each<[string, string, (reference: string) => Promise<unknown>]>([
+  ['M14: a third charge is held alone', '850000', (one) => charge(one, 8500)],
+  [
+    'M15: one gone and another come is held',
+    '200000',
+    async (one) => {
+      await takeBack(one, 8500);
+      await charge(one, 2000);
+    },
+  ],
+])('%s, %s, after the second was decided', async (_, held, happen) => {
+  const { reference } = await buy(desk, { times: 2 });
+  await runTwice();
+  expect(await decide(desk, reference, 'refund')).toMatchObject({ exit: 0 });
+  await happen(reference);
+  await runTwice();
+  const cases = [`paid_after_decision ${held} 0 NGN`];
+  expect(await look(desk, reference)).toMatchObject({ order: 'paid', message: 'goes', cases });
+});

@@ -1,0 +1,110 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Report } from '../../src/reconciliation/report.ts';
+import { startShop, TEST_KEY, WEBHOOK_SECRET, type Shop, type ShopOptions } from '../support/shop.ts';
+
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+const SHOP_TOKEN = 'a_token_of_a_shop_for_tests';
+
+export type Ran = { exit: number | string; out: string; err: string };
+export type Desk = Shop & {
+  /** Ada types a command. @returns its exit code, and what it said */
+  run(...words: string[]): Promise<Ran>;
+  reconcile(...words: string[]): Promise<{ exit: number | string; report: Report }>;
+};
+
+/** A shop whose service lists at once what was paid, and a terminal beside it. */
+export async function startDesk({ env, ...options }: ShopOptions = {}): Promise<Desk> {
+  const ours = { GATEWAY_ADAPTER: fileOf('../support/adapters/prompt.ts'), SHOP_API_TOKEN: SHOP_TOKEN, ...env };
+  const shop = await startShop({ ...options, env: ours });
+  const keys = { GATEWAY_SECRET_KEY: TEST_KEY, WEBHOOK_SECRETS: WEBHOOK_SECRET, USER: 'ada', HOME: tmpdir() };
+  const places = { PUBLIC_URL: shop.url, DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url ?? '' };
+  const terminal = fork(fileOf('terminal.ts'), {
+    cwd: tmpdir(),
+    execArgv: ['--import', LOADER],
+    env: { ...keys, ...places, ...ours },
+  });
+  const ended = once(terminal, 'exit');
+  let typed: Promise<unknown> = Promise.resolve();
+  const run = (...words: string[]): Promise<Ran> => {
+    const ran = typed.then(async () => {
+      if (terminal.connected) terminal.send(words);
+      const said = await Promise.race([ended.then(() => null), once(terminal, 'message')]);
+      if (said === null) throw new Error('the terminal has ended');
+      return said[0] as Ran;
+    });
+    typed = ran.catch(() => undefined);
+    return ran;
+  };
+  return {
+    ...shop,
+    run,
+    reconcile: async (...words) => {
+      const { exit, out, err } = await run('reconcile', '--json', ...words);
+      if (out === '') throw new Error(`reconcile ended with ${exit}: ${err}`);
+      return { exit, report: JSON.parse(out) as Report };
+    },
+    stop: async () => {
+      terminal.kill();
+      await ended;
+      await shop.stop();
+    },
+  };
+}
+
+/** A call of the shop's own system. */
+export const asShop = (desk: Desk, path: string, json: object) =>
+  desk.request('POST', path, { headers: { authorization: `Bearer ${SHOP_TOKEN}` }, json });
+
+const COUNTERS = `came went earned kept send_back refunded send_back_elsewhere refunded_elsewhere lost`.split(' ');
+
+/**
+ * How a payment stands: its order; whether `order.paid` goes (`held`; null: there is none); open cases as class, held,
+ * missing, currency; its ledger without what is 0. In minor units.
+ */
+export async function look(desk: Desk, reference: string) {
+  const text = `SELECT o.status::text AS "order",
+      (SELECT CASE WHEN held_by IS NULL THEN 'goes' ELSE 'held' END FROM messages
+        WHERE order_id = o.id AND type = 'order.paid') AS message,
+      ARRAY(SELECT concat_ws(' ', class, held, missing, currency) FROM cases
+        WHERE reference = p.reference AND closed_at IS NULL ORDER BY id) AS cases,
+      ARRAY(SELECT concat_ws(' ', currency, ${COUNTERS.map((one) => `'${one} ' || nullif(${one}, 0)`).join(', ')})
+        FROM money WHERE reference = p.reference AND came > 0 ORDER BY currency) AS money
+    FROM payments p LEFT JOIN orders o ON o.id = order_id WHERE p.reference = $1`;
+  type Look = { order: string | null; message: string | null; cases: string[]; money: string[] };
+  const [row] = await desk.database.query<Look>(text, [reference]);
+  return row;
+}
+
+/** The only open case of a payment. */
+export async function caseOf(desk: Desk, reference: string): Promise<string> {
+  const open = 'SELECT id FROM cases WHERE reference = $1 AND closed_at IS NULL';
+  const rows = await desk.database.query<{ id: string }>(open, [reference]);
+  if (rows.length !== 1) throw new Error(`${reference} has ${rows.length} open cases`);
+  return rows[0]?.id ?? '';
+}
+
+/** Ada decides about the open case of a payment. @param words after `--as` */
+export async function decide(desk: Desk, reference: string, ...words: string[]): Promise<Ran> {
+  return desk.run('cases', 'decide', await caseOf(desk, reference), '--note', 'a test', '--as', ...words);
+}
+
+/** Days pass for all that a payment and its order have: what is written once as well. */
+export async function letPass(desk: Desk, reference: string, time: string): Promise<void> {
+  const ours = `reference = '${reference}'`;
+  const order = `order_id = (SELECT order_id FROM payments WHERE ${ours})`;
+  await desk.database.query(`BEGIN; SET LOCAL session_replication_role = replica;
+    UPDATE refunds SET at = at - interval '${time}' WHERE ${order};
+    UPDATE releases SET at = at - interval '${time}' WHERE ${order};
+    UPDATE verifications SET at = at - interval '${time}', asked_at = asked_at - interval '${time}' WHERE ${ours};
+    UPDATE cases SET opened_at = opened_at - interval '${time}', closed_at = closed_at - interval '${time}' WHERE ${ours};
+    UPDATE money SET list_heard_at = list_heard_at - interval '${time}' WHERE ${ours};
+    UPDATE payments SET created_at = created_at - interval '${time}', opened_at = opened_at - interval '${time}',
+      answered_at = answered_at - interval '${time}', unreadable_since = unreadable_since - interval '${time}'
+      WHERE ${ours};
+    COMMIT`);
+}
