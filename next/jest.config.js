@@ -5,7 +5,11 @@ export default {
   transform: {
     '\\.ts$': [
       '@swc/jest',
-      { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, swcrc: false },
+      {
+        jsc: { target: 'es2023', parser: { syntax: 'typescript' }, experimental: { keepImportAttributes: true } },
+        module: { type: 'es6' },
+        swcrc: false,
+      },
     ],
   },
   testEnvironment: './test/support/environment.cjs',
@@ -14,5 +18,5 @@ export default {
   // Each worker starts programs of its own.
   maxWorkers: 2,
   // A busy machine starts them slowly.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
 };

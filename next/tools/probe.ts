@@ -194,7 +194,7 @@ async function readList(parts: Probe, isPaid: boolean): Promise<void> {
     if (end.value.next === null || end.value.next.number > MAX_PAGES) break;
     end = await pages.next();
   }
-  if (end.done === true && !end.value.complete) fault(parts, end.value.reason, 'history');
+  if (end.done === true && end.value !== null) fault(parts, end.value, 'history');
   fault(parts, `our payment is in none of the first ${rows} rows of the list: if it lags, say lagMin`, 'history');
 }
 

@@ -75,7 +75,10 @@ function giveUp({ as, elsewhere, case: one, money: m, standing, order, shows }: 
   return refunded > 0n ? does({ refunded }) : 'nothing more of it was earned';
 }
 
-/** It went and is to be refunded too, it went by other ways, or it did not go and is kept. */
+/**
+ * It went, but unseen, as another charge came: both are booked, and that one is refunded too. Or it went by other ways.
+ * Or it did not go, and is kept.
+ */
 function settleNotShown({ as, elsewhere, money: m, standing: { stillToGo } }: Situation): Effect {
   if (!elsewhere) return does({ came: stillToGo, went: stillToGo, [as === 'keep' ? 'kept' : 'sendBack']: stillToGo });
   const sendBackElsewhere = min(stillToGo, m.sendBack - m.sendBackElsewhere);

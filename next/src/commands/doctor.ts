@@ -30,7 +30,7 @@ const DAILY: Checks = {
     const { history } = gateway.adapter;
     const path = history.first({ since: null, until: null });
     const { value: page } = await readPages(gateway, history, { path, number: 1 }).next();
-    if (!('rows' in page)) return [null, `${'reason' in page ? page.reason : 'It has no page'}.`];
+    if (page === null || typeof page === 'string') return [null, `${page ?? 'It has no page'}.`];
     const unread = page.rows.filter((row) => 'unreadable' in readRow(row, gateway)).length;
     return [unread === 0, `Of ${page.rows.length} rows of the list’s first page it cannot read ${unread}.`];
   },

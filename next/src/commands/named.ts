@@ -13,8 +13,6 @@ export const viewOf = ({ config }: CommandParts): View => ({ now: new Date(), ti
 export const isAddress = (email: string) =>
   ({ equals: email.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
 
-const MOST = 20;
-
 /** The order that a person means. @throws {UserFacingError} (64) where there is none, or several: then it lists them */
 export async function findOrder(parts: CommandParts, text: string): Promise<Order> {
   const { prisma, gateway, terms } = parts;
@@ -22,7 +20,7 @@ export async function findOrder(parts: CommandParts, text: string): Promise<Orde
   const byId = text.length < 8 ? text : { startsWith: text };
   const names = [{ id: byId }, { externalId: text }, { payments: { some: { reference } } }, { email: isAddress(text) }];
   const where = { mode: terms.mode, OR: names };
-  const found = await prisma.order.findMany({ where, orderBy: { createdAt: 'desc' }, take: MOST });
+  const found = await prisma.order.findMany({ where, orderBy: { createdAt: 'desc' }, take: 20 });
   const [only, ...others] = found;
   if (only === undefined) throw usageError(`There is no order ${text}: name it by ${words.fields.order}.`);
   if (others.length === 0) return only;

@@ -43,7 +43,7 @@ export function action<S extends Shape>(role: Role, typed: string, fields: S, ru
 
 /** @param why what acts give for their outcome, or another name of a sentence in words.json */
 export const refused = (why: keyof typeof words.why, values: Record<string, string> = {}): UserFacingError =>
-  new UserFacingError(`Nothing was done: ${write(words.why[why], values)}.`);
+  new UserFacingError(`Nothing was done. ${write(words.why[why], values)}.`);
 /** Not understood (EX_USAGE of sysexits.h), or about something that is not there. */
 export const usageError = (sentence: string): UserFacingError => new UserFacingError(sentence, 64);
 

@@ -52,7 +52,8 @@ export const REPORTS = [
     const data = await parts.prisma.journalEntry.findMany({ where, orderBy: { id: 'asc' }, omit: { hash: true } });
     const lines = data.map(({ at, by, orderId, what, amount, currency, data: said }) => {
       const money = amount && currency && amountText({ amount, currency });
-      const about = [what, money, ...Object.values(said as Record<string, string>)].filter(Boolean).join(', ');
+      const told = Object.entries(said as object).filter(([, value]) => value !== null);
+      const about = [what, money, ...told.map((one) => one.join(' '))].filter(Boolean).join(', ');
       return `${whenText(at, view)}  ${by}  ${orderId?.slice(0, 8) ?? '-'}  ${about}`;
     });
     return { data, sentence: lines.join('\n') || 'Nobody did anything.' };

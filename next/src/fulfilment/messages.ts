@@ -92,11 +92,15 @@ export function messageRow(
 /** Who holds `order.paid` while its money is missing. */
 export const MISSING_MONEY = 'missing money';
 
-/** Holds a message, or lifts the program's own hold. A person's hold, and what a person sends all the same, stay. */
+/**
+ * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays for
+ * as long as what the person saw does.
+ */
 export async function setHold(tx: Tx, message: Message, heldBy: string | null, now: Date): Promise<void> {
-  const isPersons = message.liftedBy !== null || (message.heldBy !== null && message.heldBy !== MISSING_MONEY);
-  if (message.sentAt !== null || isPersons || heldBy === message.heldBy) return;
+  const { id, sentAt, liftedBy, nextTryAt } = message;
+  const isPersons = message.heldBy !== null && message.heldBy !== MISSING_MONEY;
+  if (sentAt !== null || isPersons || (liftedBy === null ? heldBy === message.heldBy : heldBy !== null)) return;
   // The days of a message that was held do not count.
-  const anew = { tries: 0, firstTryAt: null, ...(message.nextTryAt !== null && { nextTryAt: now }) };
-  await tx.message.update({ where: { id: message.id }, data: { heldBy, ...anew } });
+  const anew = { tries: 0, firstTryAt: null, ...(nextTryAt !== null && { nextTryAt: now }) };
+  await tx.message.update({ where: { id }, data: liftedBy === null ? { heldBy, ...anew } : { liftedBy: null } });
 }

@@ -3,7 +3,7 @@ import { transact } from '../platform/db.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Refund } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { moneyOf, setMoney, tell, type Change, type DossierPayment } from './change.ts';
+import { moneyOf, setMoney, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
 import { askNow, type AskParts } from './due.ts';
 import { grow } from './money.ts';
 
@@ -34,6 +34,7 @@ async function refund(change: Change, request: Refunding): Promise<Refunded> {
     return before.amount === amount && before.elsewhere === elsewhere
       ? { outcome: 'refunded', refund: before }
       : { outcome: 'differs' };
+  if (isNumberUsed(dossier, externalId)) return { outcome: 'differs' };
   const payment = dossier.payments.find(({ reference }) => reference === dossier.release?.reference);
   if (payment === undefined) return { outcome: 'not-paid' };
   const money = moneyOf(payment, dossier.currency);
@@ -41,6 +42,12 @@ async function refund(change: Change, request: Refunding): Promise<Refunded> {
   if (amount > left) return { outcome: 'too-much', left };
   return { outcome: 'refunded', refund: await writeRefund(change, payment, request) };
 }
+
+/** A number stands for one refund of an order, whichever way it was written down. */
+export const isNumberUsed = ({ payments, refunds }: Dossier, number: string | null): boolean =>
+  number !== null &&
+  (refunds.some((one) => one.externalId === number) ||
+    payments.some(({ cases }) => cases.some((one) => one.number === number)));
 
 /** A refund of what was earned: its row, the ledger, the message. */
 export async function writeRefund(change: Change, payment: DossierPayment, request: Refunding): Promise<Refund> {

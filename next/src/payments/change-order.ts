@@ -48,7 +48,9 @@ export function changeStranger<Result>(
     const { include } = DOSSIER.payments;
     const payment = await tx.payment.findUniqueOrThrow({ where: { reference }, include });
     const { mode, amount, currency, createdAt } = payment;
-    return { ...locked, dossier: { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] } };
+    // As an order that has nothing: a column that a shop adds to orders is none of its business.
+    const dossier = { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] } as Dossier;
+    return { ...locked, dossier };
   });
 }
 

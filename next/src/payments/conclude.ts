@@ -107,7 +107,8 @@ const REFUND_MS = 10 * DAY_MS;
 /** So long after the newest refund or write-off, the list must show it. */
 function isRefundLate({ dossier }: Change, payment: DossierPayment, { listHeardAt }: MoneyRow): boolean {
   const decided = payment.cases.filter(({ decision }) => decision === 'refund' || decision === 'write-off');
-  const times = [...dossier.refunds.map(({ at }) => at), ...decided.map(({ closedAt }) => closedAt)];
+  const refunds = dossier.refunds.filter((one) => !one.elsewhere && dossier.release?.reference === payment.reference);
+  const times = [...refunds.map(({ at }) => at), ...decided.map(({ closedAt }) => closedAt)];
   const newest = Math.max(...times.map((time) => time?.getTime() ?? 0));
   return listHeardAt !== null && listHeardAt.getTime() >= newest + REFUND_MS;
 }
@@ -153,7 +154,7 @@ function concludePayment(change: Change, payment: DossierPayment): void {
 }
 
 export const hasHeldMoney = ({ money }: DossierPayment): boolean => money.some((row) => standingOf(row).held > 0n);
-const hasOpenCase = ({ cases }: DossierPayment): boolean => cases.some(({ closedAt }) => closedAt === null);
+export const hasOpenCase = ({ cases }: DossierPayment): boolean => cases.some(({ closedAt }) => closedAt === null);
 const isDone = ({ status }: DossierPayment): boolean => ['expired', 'failed', 'refused'].includes(status);
 
 /** What the shop may want to hear of a change of status; paid, cancelled and reopened are told where they happen. */

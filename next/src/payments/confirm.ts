@@ -8,16 +8,8 @@ import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import {
-  moneyOf,
-  record,
-  release,
-  setMoney,
-  setPayment,
-  type Change,
-  type DossierPayment,
-  type Terms,
-} from './change.ts';
+import { moneyOf, record, release, setMoney, setPayment, UNHEARD } from './change.ts';
+import type { Change, DossierPayment, Terms } from './change.ts';
 import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
 import { grow, observeVerify } from './money.ts';
@@ -98,15 +90,13 @@ async function storeAnswer(
   evidence: Evidence,
 ): Promise<boolean> {
   const { tx, now } = change;
-  const { reference } = payment;
+  const { reference, unreadableSince: since } = payment;
   const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = evidence;
-  const { unreadableSince: since } = payment;
-  const wasUnreadable = since !== null;
   setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (since ?? now) : null });
   const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
   const [newest] = payment.verifications;
   const isSame = newest !== undefined && isSameDigest(newest.digest, digest);
-  if (outcome === 'unreadable' ? wasUnreadable : isSame) return false;
+  if (outcome === 'unreadable' ? since !== null : isSame) return false;
   const said = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
   const asked = {
     reference,
@@ -139,7 +129,10 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
     // Of another charge than the one that paid, only the list tells whether it takes anything away.
     const isOther = paidBy !== null && serviceId !== null && paidBy !== serviceId;
     const news = isOther ? 0n : isNamed ? more : named === null ? null : 0n;
-    setMoney(change, payment, money, observeVerify(money, isNamed ? shows : 0n, news), 'shown by verify');
+    const after = observeVerify(money, isNamed ? shows : 0n, news);
+    // What the list is taken to show was not heard.
+    const heard = after.listShows === money.listShows ? {} : UNHEARD;
+    setMoney(change, payment, money, { ...after, ...heard }, 'shown by verify');
   }
 }
 
@@ -177,12 +170,8 @@ function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews:
   const hinted = isHintNewer ? afterHint(lease.askedAt, quietChecks, now) : null;
   const [earliest = null] = [regular, hinted].filter((time) => time !== null).sort((a, b) => a.getTime() - b.getTime());
   const answered = { answeredAt: lease.askedAt, leasedUntil: null, failures: 0 };
-  setPayment(change, payment, {
-    ...answered,
-    quietChecks,
-    nextCheckAt: earliest,
-    hintedAt: isHintNewer ? hintedAt : null,
-  });
+  const hint = isHintNewer ? hintedAt : null;
+  setPayment(change, payment, { ...answered, quietChecks, nextCheckAt: earliest, hintedAt: hint });
 }
 
 /** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */

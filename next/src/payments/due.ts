@@ -13,11 +13,8 @@ const LOOK_EVERY_MS = 500;
 export type AskParts = { prisma: PrismaClient; terms: Terms; confirm: Confirm };
 
 /** Takes the right to ask about a payment. @returns null while somebody has it, or it is not ours */
-export async function lease(
-  { prisma, terms }: AskParts,
-  reference: string,
-  cause: Lease['cause'],
-): Promise<Lease | null> {
+export async function lease(parts: AskParts, reference: string, cause: Lease['cause']): Promise<Lease | null> {
+  const { prisma, terms } = parts;
   // The database's clock alone decides: processes disagree about the time.
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'

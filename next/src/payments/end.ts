@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { BY_DEADLINE } from '../orders/order.ts';
 import { changeOrder } from './change-order.ts';
 import { record, setOrder, setPayment, tell, type Change, type DossierPayment } from './change.ts';
+import { hasOpenCase } from './conclude.ts';
 import { askNow, type AskParts } from './due.ts';
 
 /** `unanswered`: the service must say first that no money came, and it could not be asked. */
@@ -32,11 +33,11 @@ export async function endOrder(parts: AskParts, orderId: string, by: string, rea
 
 /** The reason to end is looked at again behind the lock: a payment may have begun, or the deadline have moved. */
 function whyNotEnded({ dossier, now }: Change, asked: readonly string[], isByDeadline: boolean): Ended | null {
-  const { payments, payBy, status } = dossier;
+  const { payments, payBy } = dossier;
   if (dossier.release !== null) return 'paid';
   if (dossier.endedAt !== null) return 'ended';
   if (isByDeadline && (payBy === null || payBy > now)) return 'not-due';
-  if (!isByDeadline && status === 'review') return 'review';
+  if (!isByDeadline && payments.some(hasOpenCase)) return 'review';
   const isAnswered = (one: DossierPayment): boolean => asked.includes(one.reference) && one.unreadableSince === null;
   return payments.every((one) => one.status === 'refused' || isAnswered(one)) ? null : 'unanswered';
 }

@@ -78,8 +78,11 @@ export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Le
  */
 export function observeList(m: Ledger, shows: bigint, gone: bigint): Ledger {
   const followed = follow({ ...m, listShows: shows });
-  const more = max(0n, gone - followed.went);
-  return settle({ ...followed, came: followed.came + more, went: followed.went + more });
+  // Of 100 it shows 60 and 40 gone: it accounts for all that came, and verify only does not show what went.
+  const isAll = gone > followed.went && shows + gone <= m.came && (m.verifyShows ?? 0n) > shows;
+  const known = isAll ? follow({ ...m, listShows: shows, verifyShows: shows }) : followed;
+  const more = max(0n, gone - known.went);
+  return settle({ ...known, came: known.came + more, went: known.went + more });
 }
 
 /** came - went is what the source that shows more shows: a rise grows what came, a fall what went. */

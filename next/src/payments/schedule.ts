@@ -14,7 +14,7 @@
 //   its order is reopened           end.ts                     now
 //
 // Beside it, verify is asked by a return, before an order's page is handed out again or its next payment is made,
-// before a decision that may pay, by a cancel, at a deadline, and by a reconciliation.
+// before a decision that may pay, by a cancel, at a deadline, by a reconciliation, and when money is adopted.
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

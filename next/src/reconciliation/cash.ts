@@ -31,7 +31,10 @@ export async function proveCash(gateway: Gateway, identity: readonly Identity[])
   try {
     const out = transfers && sumsOf((await allRows(gateway, transfers)).map((row) => transfers.read(row)));
     const there = balances && sumsOf(balances.read((await gateway.page(balances.path)).json?.value));
-    const left = [...(there ?? [])].map(([currency, balance]) => {
+    // A currency that has no balance has none of it.
+    const currencies = new Set([...identity.map(({ currency }) => currency), ...(there?.keys() ?? [])]);
+    const left = [...currencies].map((currency) => {
+      const balance = there?.get(currency) ?? 0n;
       const listed = identity.find((one) => one.currency === currency)?.serviceTotal ?? '0';
       const difference = balance - (parseMajor(listed, currency) ?? 0n) + (out?.get(currency) ?? 0n);
       return { currency, balance: major(balance, currency), difference: major(difference, currency) };
@@ -39,7 +42,6 @@ export async function proveCash(gateway: Gateway, identity: readonly Identity[])
     const paidOut = [...(out ?? [])].map(([currency, sum]) => ({ currency, total: major(sum, currency) }));
     return { balances: there ? left : null, transfers: out ? paidOut : null, reason: null };
   } catch (error) {
-    // The service may be away, or an adapter throw.
     return { balances: null, transfers: null, reason: `balances and transfers could not be read: ${String(error)}` };
   }
 }
@@ -50,7 +52,7 @@ async function allRows(gateway: Gateway, list: NonNullable<Gateway['adapter']['t
   for (;;) {
     const page = await pages.next();
     if (page.done !== true) rows.push(...page.value.rows);
-    else if (page.value.complete) return rows;
-    else throw new Error(page.value.reason);
+    else if (page.value === null) return rows;
+    else throw new Error(page.value);
   }
 }

@@ -42,7 +42,8 @@ const COMPARE = `
       p.reference IN (
         SELECT c.reference FROM cases c JOIN payments q ON q.reference = c.reference
         WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case,
-      p.answered_at, coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(days => $4) AS is_in_reach
+      p.answered_at, coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(hours => $4 * 24 - 6)
+        AS is_in_reach
     FROM payments p LEFT JOIN money m ON m.reference = p.reference WHERE p.mode = $1),
   compared AS (
     SELECT coalesce(o.reference, l.reference) AS reference, coalesce(o.currency, l.currency, o.own) AS currency,
@@ -50,6 +51,7 @@ const COMPARE = `
         WHEN o.reference IS NULL THEN l.shows > 0
         WHEN is_aside THEN false
         WHEN o.currency IS NULL THEN has_case OR coalesce(l.shows > 0 OR gone > 0 OR is_odd, false)
+        -- A case, a debt, a refund that does not show, a word for people, another currency, a figure of either source.
         ELSE has_case OR held <> 0 OR to_go <> 0 OR coalesce(gone > went OR (is_odd AND earned = 0), false)
           OR coalesce(l.shows > 0 AND l.currency IS DISTINCT FROM o.currency, false)
           OR coalesce(verify_shows, o.shows) <> o.shows OR coalesce(list_shows, o.shows) <> o.shows
@@ -57,7 +59,8 @@ const COMPARE = `
       END AS differs,
       CASE WHEN is_aside THEN 0 ELSE l.shows END AS listed, earned, kept, refunded, lost, elsewhere,
       coalesce(l.shows, 0) - o.shows AS beyond_reach, answered_at, l.reference IS NOT NULL AS is_listed,
-      is_in_reach AND l.reference IS NULL AND o.shows > 0 AND earned > 0 AS is_lacking
+      is_in_reach AND l.reference IS NULL AND o.shows > 0 AND earned > 0
+        AND list_shows IS DISTINCT FROM 0 AS is_lacking
     FROM l FULL JOIN o ON o.reference = l.reference)
   SELECT CASE WHEN differs THEN reference END AS reference, currency,
     coalesce(sum(listed), 0)::text AS listed, coalesce(sum(earned), 0)::text AS earned,
@@ -104,15 +107,18 @@ export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<s
 }
 
 /** What the list shows of these references. A row that names no currency is about the payment's own. */
-export async function sumsOf(prisma: PrismaClient, mode: Mode, references: string[]): Promise<Lists> {
-  // Raw: grouped by what a join says.
-  const rows = await prisma.$queryRaw<(Listed & { reference: string })[]>`
-    SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency,
-      greatest(sum(shows), 0)::bigint AS shows, sum(gone)::bigint AS gone, string_agg(DISTINCT word, ', ') AS word
+export async function sumsOf(client: pg.PoolClient, mode: Mode, references: string[]): Promise<Lists> {
+  // By the connection that holds the lock: who has lost it hears nothing.
+  const text = `
+    SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, greatest(sum(shows), 0)::text AS shows,
+      sum(gone)::text AS gone, string_agg(DISTINCT word, ', ') AS word
     FROM listed l LEFT JOIN payments p ON p.reference = l.reference
-    WHERE l.mode = ${mode}::mode AND l.reference = ANY(${references}) GROUP BY 1, 2`;
+    WHERE l.mode = $1 AND l.reference = ANY($2) GROUP BY 1, 2`;
+  type Sum = Record<'reference' | 'currency' | 'shows' | 'gone', string> & { word: string | null };
+  const { rows } = await client.query<Sum>({ text, values: [mode, references], ...PATIENT });
   const sums = new Map<string, Listed[]>();
-  for (const { reference, ...one } of rows) sums.set(reference, [...(sums.get(reference) ?? []), one]);
+  for (const { reference, shows, gone, ...one } of rows)
+    sums.set(reference, [...(sums.get(reference) ?? []), { ...one, shows: BigInt(shows), gone: BigInt(gone) }]);
   return sums;
 }
 

@@ -1,7 +1,7 @@
 import type { CaseClass } from '../cases/classes.ts';
 import { effectOf, type Decision } from '../cases/decisions.ts';
 import { showsIn } from '../cases/predicate.ts';
-import { writeRefund, type ActParts } from '../payments/acts.ts';
+import { isNumberUsed, writeRefund, type ActParts } from '../payments/acts.ts';
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, record, release, setMoney, setOrder } from '../payments/change.ts';
 import type { Change, DossierPayment } from '../payments/change.ts';
@@ -12,16 +12,9 @@ import { isSameDigest } from '../platform/ids.ts';
 import type { Case } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 
-type Deciding = {
-  id: bigint;
-  as: Decision;
-  by: string;
-  note: string;
-  number: string | null;
-  elsewhere: boolean;
-  /** The digest of the case that the person saw. */
-  seen: Uint8Array;
-};
+type Texts = Record<'by' | 'note', string>;
+/** `number`: of the refund. `seen`: the digest of the case that the person saw. */
+type Deciding = Texts & { id: bigint; as: Decision; number: string | null; elsewhere: boolean; seen: Uint8Array };
 
 /**
  * A person decides about a case, once. Verify is asked first where the decision may pay the order.
@@ -61,16 +54,17 @@ async function decide(change: Change, reference: string, deciding: Deciding): Pr
   const effect = effectOf({ ...situation, ...factsOf(change, payment, currency) });
   if (typeof effect === 'string') throw refused(id, `is not decided: ${effect}`);
   const { growth, releases, ends } = effect;
+  if (isNumberUsed(dossier, number))
+    throw refused(id, `is not decided: the refund ${number ?? ''} of this order is written down already`);
   const about = { case: String(id), decision: as, note, number };
   record(change, 'decided', reference, about);
   if (growth.refunded) {
-    if (number !== null && dossier.refunds.some(({ externalId }) => externalId === number))
-      throw refused(id, `is not decided: the refund ${number} of this order is written down already`);
     const refund = { amount: growth.refunded, elsewhere: false, reason: note, externalId: number, by };
     await writeRefund(change, payment, refund);
   } else setMoney(change, payment, money, grow(money, growth), as === 'accept' ? 'accepted' : 'decided', about);
   const [proof] = payment.verifications;
-  if (releases !== null && proof !== undefined) {
+  if (releases !== null) {
+    if (proof === undefined) throw new Error('verify shows money without an answer');
     const { id: verificationId, serviceId } = proof;
     const used = serviceId === null ? null : await tx.release.findFirst({ where: { mode: dossier.mode, serviceId } });
     if (used !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${used.orderId}`);
@@ -79,7 +73,7 @@ async function decide(change: Change, reference: string, deciding: Deciding): Pr
   const isOpen = dossier.id !== '' && dossier.release === null && dossier.endedAt === null;
   if (ends && isOpen && !dossier.payments.some(hasHeldMoney))
     setOrder(change, { endedAt: now, endedBy: by, endReason: note });
-  // It covers what it leaves, computed after its effect: having done what was advised opens no new case.
+  // It covers what it leaves, computed after its effect, as a decided one: having done what was advised is no new case.
   Object.assign(open, { decision: as, closedAt: now });
   const covers = findingOf(change, payment, moneyOf(payment, currency))?.digest ?? NOTHING_LEFT;
   const closed = { decision: as, covers, closedAt: now, closedBy: by, note, number };

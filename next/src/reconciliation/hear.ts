@@ -55,17 +55,21 @@ function mayBeHeard({ terms }: Change, payment: DossierPayment, { startedAt }: H
 
 function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing: Hearing): void {
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
-  const since = startedAt.getTime() - (reachesBackDays ?? Infinity) * DAY_MS;
-  const mayLower = isWhole && (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  // A run may read for hours, and what is near the end of the list's reach rolls off meanwhile.
+  const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * DAY_MS;
+  const opened = payment.openedAt ?? payment.createdAt;
+  const mayLower = isWhole && (payment.orderId === null || opened.getTime() >= since);
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
-    const { shows, gone, word } = listed.find((one) => one.currency === currency) ?? ABSENT;
+    const shown = listed.find((one) => one.currency === currency);
+    // Absence lowers only what verify was asked about.
+    if (shown === undefined && payment.orderId === null) continue;
+    const { shows, gone, word } = shown ?? { shows: 0n, gone: 0n, word: null };
     const before = moneyOf(payment, currency);
     const isRise = shows > before.came - before.went;
-    if ((!mayLower && !isRise) || (before.came === 0n && shows === 0n && gone === 0n)) continue;
+    const isNothing = before.came === 0n && shows === 0n && gone === 0n;
+    if (isNothing || !(mayLower || isRise)) continue;
     const heard = { listWord: word, listGone: gone, listHeardAt: startedAt };
     const after = { ...observeList(before, shows, gone), ...heard };
     setMoney(change, payment, before, after, 'shown by the list', { run: String(runId) });
   }
 }
-
-const ABSENT = { shows: 0n, gone: 0n, word: null };

@@ -9,8 +9,8 @@ export type List = {
 /** Where a reading stands: the page to be read next. */
 export type Position = { path: string; number: number };
 export type Page = { rows: readonly unknown[]; next: Position | null };
-/** How a reading of the list ended; a reason is a sentence for people. */
-export type End = { complete: true } | { complete: false; reason: string };
+/** How a reading of the list ended. null: it is whole; else why not, a sentence for people. */
+export type End = string | null;
 
 /**
  * Reads a list page by page. The adapter decides where it ends. A path that was there before, or a page of which no
@@ -31,11 +31,11 @@ export async function* readPages(
   for (;;) {
     seenPaths.add(path);
     const { status, json } = await answer;
-    if (status < 200 || status > 299) return incomplete(`page ${number} of the list answered HTTP ${status}`);
+    if (status < 200 || status > 299) return `page ${number} of the list answered HTTP ${status}`;
     const page = readPage(list, json?.value, path, number);
-    if ('reason' in page) return incomplete(page.reason);
+    if (typeof page === 'string') return page;
     const { rows, next } = page;
-    if (isRepeated(rows, first, last)) return incomplete(`page ${number} of the list has no new row`);
+    if (isRepeated(rows, first, last)) return `page ${number} of the list has no new row`;
     if (first.length === 0) first = rows;
     last = rows;
     number += 1;
@@ -43,8 +43,8 @@ export async function* readPages(
     // It comes while this one is written. Who stops here does not hear that it failed.
     if (next !== null && !isSeen) (answer = gateway.page(next)).catch(() => undefined);
     yield { rows, next: next === null ? null : { path: next, number } };
-    if (next === null) return { complete: true };
-    if (isSeen) return incomplete(`page ${number} of the list is a page that was read before`);
+    if (next === null) return null;
+    if (isSeen) return `page ${number} of the list is a page that was read before`;
     path = next;
   }
 }
@@ -59,18 +59,14 @@ function isRepeated(rows: readonly unknown[], ...pages: (readonly unknown[])[]):
   return textsOf(rows).every((text) => known.has(text));
 }
 
-type Read = { rows: readonly unknown[]; next: string | null } | { reason: string };
+type Read = { rows: readonly unknown[]; next: string | null };
 
-function readPage(list: List, page: unknown, path: string, number: number): Read {
+function readPage(list: List, page: unknown, path: string, number: number): Read | string {
   try {
     const rows = page === undefined ? null : list.rows(page);
-    if (rows === null) return { reason: `page ${number} is not a page of the list` };
+    if (rows === null) return `page ${number} is not a page of the list`;
     return { rows, next: list.next(page, { path, number, rows: rows.length }) };
   } catch (error) {
-    return { reason: `the adapter cannot read page ${number} of the list: ${String(error)}` };
+    return `the adapter cannot read page ${number} of the list: ${String(error)}`;
   }
-}
-
-function incomplete(reason: string): End {
-  return { complete: false, reason };
 }

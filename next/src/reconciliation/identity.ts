@@ -4,12 +4,8 @@ import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { FIGURES, type Comparison, type Figures, type Listed, type Lists } from './compare.ts';
 
 /** One currency, in major units: the service's total is what was earned, and each class, and a difference of zero. */
-export type Identity = {
-  currency: string;
-  serviceTotal: string;
-  earned: string;
+export type Identity = Record<'currency' | 'serviceTotal' | 'earned' | 'difference', string> & {
   classes: Record<string, string>;
-  difference: string;
 };
 
 const INCLUDE = { money: true, cases: { orderBy: { id: 'desc' } } } satisfies Prisma.PaymentInclude;
@@ -34,9 +30,8 @@ export function createIdentity(sums: Comparison['sums']) {
     for (const currency of new Set([...sums, ...payment.money].map((one) => one.currency))) {
       const money = payment.money.find((one) => one.currency === currency) ?? EMPTY;
       const listed = sums.find((one) => one.currency === currency)?.shows ?? 0n;
-      bookFigures(currency, {
-        ...{ ...money, listed, elsewhere: money.refundedElsewhere + money.sendBackElsewhere, beyond_reach: 0n },
-      });
+      const elsewhere = money.refundedElsewhere + money.sendBackElsewhere;
+      bookFigures(currency, { ...money, listed, elsewhere, beyond_reach: 0n });
       const { held, reversed, stillToGo } = standingOf(money);
       const about = payment.cases.find((one) => one.currency === currency);
       book(currency, about?.class ?? 'held', held);

@@ -7,12 +7,11 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 import { readPages, type End, type Position } from './history.ts';
 import { readRow, type ListedRow } from './row.ts';
 
-/** What was read so far. `setAside`: minor units by currency. */
+/** What was read so far. `why`: of the first unreadable row. `setAside`: minor units by currency. */
 export type Counts = {
   records: number;
   pages: number;
   unreadable: number;
-  /** Of the first row that could not be read. */
   why: string | null;
   setAside: { records: number; totals: Record<string, string> };
 };
@@ -46,18 +45,18 @@ export async function importList(
     await save({ ...checkpoint, next, lastId, counts });
   };
   // The whole list was read before the interruption.
-  if (next === null) return { end: { complete: true }, counts, isBroken: false };
+  if (next === null) return { end: null, counts, isBroken: false };
   const pages = readPages(gateway, history, next);
   for (;;) {
     const page = await pages.next().catch((error: unknown) => {
-      if (error instanceof Unanswered) return `the list could not be read: ${error.message}`;
+      if (error instanceof Unanswered) return `it could not be read: ${error.message}`;
       throw error;
     });
     if (typeof page === 'string' || page.done === true) {
-      if (typeof page !== 'string' && page.value.complete) next = null;
+      const end = typeof page === 'string' ? page : page.value;
+      if (end === null) next = null;
       await flush();
-      const isBroken = typeof page === 'string';
-      return { end: isBroken ? { complete: false, reason: page } : page.value, counts, isBroken };
+      return { end, counts, isBroken: typeof page === 'string' };
     }
     counts.pages += 1;
     for (const row of page.value.rows) take(row, gateway, counts, batch);
@@ -99,8 +98,7 @@ async function copy({ prisma, gateway, client }: ImportParts, rows: ListedRow[],
 }
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': ' ' };
-const UNSAFE = /[\\\n\r\t\0]/;
 
 function cell(text: string): string {
-  return UNSAFE.test(text) ? text.replace(/[\\\n\r\t\0]/g, (one) => ESCAPES[one] ?? '') : text;
+  return text.replace(/[\\\n\r\t\0]/g, (one) => ESCAPES[one] ?? '');
 }

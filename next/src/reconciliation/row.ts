@@ -53,5 +53,10 @@ function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gatewa
   // A payment's own row that is reversed shows what is left where it says so, else nothing.
   const isLeft = refunded !== null && refunded < amount && (status === 'paid' || refunded > 0n);
   const shows = isLeft ? amount - refunded : status === 'paid' && refunded === null ? amount : 0n;
-  return { ...about, shows, gone: amount - shows, status: reading.doubt && status === 'paid' ? 'unproven' : status };
+  return {
+    ...about,
+    shows,
+    gone: amount - shows,
+    status: status === 'paid' && (reading.doubt || amount === 0n) ? 'unproven' : status,
+  };
 }

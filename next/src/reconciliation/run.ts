@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type pg from 'pg';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { AskParts } from '../payments/due.ts';
-import type { Mode, Prisma, Run } from '../platform/prisma/client.ts';
+import type { Prisma, Run } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import { proveCash } from './cash.ts';
 import { compare, compareWindow, dropListed, dropRepeated, MOST_DIFFERENCES, setAside, sumsOf } from './compare.ts';
@@ -74,7 +74,7 @@ async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: 
   };
   const { end, counts, isBroken } = await importList({ prisma, gateway, client }, checkpoint, keep);
   const running = { ...parts, client, options, run, counts };
-  const report = end.complete ? await judge(running) : await blank(running, end.reason);
+  const report = end === null ? await judge(running) : await baseReport(running, end);
   // What could not be had goes on from its checkpoint; the rest is done.
   await save({ report, verdict: report.verdict, ...(!isBroken && { endedAt: new Date(), checkpoint: {} }) });
   if (options.dryRun === true) await prisma.run.delete({ where: { id } });
@@ -106,8 +106,8 @@ async function openRun(
   return { run: await prisma.run.create({ data: { mode, full, checkpoint } }), checkpoint };
 }
 
-/** A report of a list that could not be judged. */
-async function blank({ prisma, gateway, run, counts }: Running, reason: string): Promise<Report> {
+/** The report of a list that could not be judged, and what all others begin with. */
+async function baseReport({ prisma, gateway, run, counts }: Running, reason: string): Promise<Report> {
   const { mode } = run;
   const { records, pages, unreadable, setAside: aside } = counts;
   return {
@@ -135,19 +135,20 @@ async function judge(running: Running): Promise<Report> {
   const known = await prisma.payment.count({ where: { mode, reference: { in: differences } } });
   const isFirst = (await prisma.run.count({ where: { mode, verdict: { in: ['agreed', 'findings'] } } })) === 0;
   const why = whyNotJudged(whole, isFirst ? differences.length - known : 0);
-  if (why !== null) return blank(running, why);
+  if (why !== null) return baseReport(running, why);
 
   const identity = createIdentity(whole?.sums ?? []);
   const done: Done = { verified: 0, repaired: 0, left: 0, strangers: 0 };
   for (let from = 0; from < differences.length; from += BATCH) {
     const batch = differences.slice(from, from + BATCH);
-    const listed = await sumsOf(prisma, mode, batch);
+    const listed = await sumsOf(client, mode, batch);
     if (options.dryRun !== true) await settle(running, batch, listed, done);
     if (run.full) await identity.add(prisma, listed, batch);
     options.progress?.(`${Math.min(from + BATCH, differences.length)} of ${differences.length} differences looked at`);
   }
   running.onMessage();
-  return report(running, whole ?? null, identity.report(), done, differences.length);
+  const compared = whole?.counts ?? null;
+  return report(running, { ...done, compared, identity: identity.report(), differs: differences.length });
 }
 
 /** @param whole null: too much differs; undefined: a window judges no totals */
@@ -159,13 +160,10 @@ function whyNotJudged(whole: Comparison | null | undefined, strangers: number): 
   return isMuch ? `the list lacks ${lacking} of ${released} paid payments: it is not whole` : null;
 }
 
-async function report(
-  running: Running,
-  whole: Comparison | null,
-  identity: Identity[],
-  { verified, repaired, left, strangers }: Done,
-  differs: number,
-): Promise<Report> {
+type Outcome = Done & { compared: Comparison['counts'] | null; identity: Identity[]; differs: number };
+
+async function report(running: Running, outcome: Outcome): Promise<Report> {
+  const { verified, repaired, left, strangers, compared, identity, differs } = outcome;
   const { prisma, gateway, run, counts, options } = running;
   const cash = run.full ? await proveCash(gateway, identity) : null;
   const open = options.dryRun === true ? { findings: { differs }, items: [] } : await openItems(prisma, run.mode);
@@ -178,12 +176,12 @@ async function report(
     cash?.reason,
   ].filter((reason) => typeof reason === 'string');
   const isOpen = reasons.length > 0 || Object.values(open.findings).some((count) => count > 0);
-  const { reason, history, ...more } = await blank(running, reasons.join('; '));
+  const { reason, history, ...more } = await baseReport(running, reasons.join('; '));
   const inWindow = () => prisma.listed.groupBy({ by: ['reference'], where: { mode: run.mode } });
-  const references = whole?.counts.references ?? (await inWindow()).length;
+  const references = compared?.references ?? (await inWindow()).length;
   return {
     ...{ ...more, complete: true, verdict: isOpen ? 'findings' : 'agreed', reason: reason === '' ? null : reason },
-    ...{ history: { ...history, references }, matched: whole?.counts.matched ?? 0, repaired, verified, identity },
+    ...{ history: { ...history, references }, matched: compared?.matched ?? 0, repaired, verified, identity },
     ...{ ...open, balances: cash?.balances ?? null, transfers: cash?.transfers ?? null },
   };
 }
@@ -197,10 +195,12 @@ async function settle(running: Running, batch: string[], listed: Lists, done: Do
   const work = batch.map((reference) => async () => {
     const payment = payments.find((one) => one.reference === reference);
     const sums = listed.get(reference) ?? [];
-    if (payment === undefined && (done.strangers += 1) > MOST_STRANGERS) return;
+    if (payment === undefined) done.strangers += 1;
+    if (payment === undefined && done.strangers > MOST_STRANGERS) return;
     const orderId = payment?.orderId ?? null;
-    const isTooMuch = orderId !== null && (done.verified += 1) > MOST_QUESTIONS;
-    const isNew = payment === undefined ? strangerOf(reference, mode, sums) : undefined;
+    const isTooMuch = orderId !== null && done.verified >= MOST_QUESTIONS;
+    if (orderId !== null && !isTooMuch) done.verified += 1;
+    const isNew = payment === undefined ? strangerOf(reference, run, reachesBackDays, sums) : undefined;
     if (isTooMuch || !(await resolve(running, { reference, orderId, isNew }, sums, hearing))) done.left += 1;
   });
   await new PQueue({ concurrency: QUESTIONS_AT_ONCE }).addAll(work);
@@ -208,9 +208,10 @@ async function settle(running: Running, batch: string[], listed: Lists, done: Do
   done.repaired += await prisma.payment.count({ where: { reference: { in: unpaid }, status: 'paid' } });
 }
 
-/** The payment of money that nobody here has made: it belongs to no order. */
-function strangerOf(reference: string, mode: Mode, sums: Listed[]): Prisma.PaymentCreateManyInput | undefined {
+/** The payment of money that nobody here has made: it belongs to no order, and is as old as the list reaches. */
+function strangerOf(reference: string, { mode, startedAt }: Run, days: number | null, sums: Listed[]) {
   const money = sums.find(({ shows }) => shows > 0n);
-  if (money === undefined) return undefined;
-  return { reference, mode, amount: money.shows, currency: money.currency, status: 'foreign', nextCheckAt: null };
+  const openedAt = days === null ? null : new Date(startedAt.getTime() - days * 86_400_000);
+  const alone = { reference, mode, status: 'foreign' as const, nextCheckAt: null, openedAt };
+  return money && { ...alone, amount: money.shows, currency: money.currency };
 }

@@ -3,7 +3,6 @@ import { startLoop, type Loop } from '../platform/loop.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import { reconcile, type ReconcileParts } from './run.ts';
 
-const LOOK_EVERY_MS = 30_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
@@ -24,7 +23,7 @@ export function startReconciliation(parts: ReconcileParts, everyMin: number, log
     }
     return false;
   };
-  return startLoop('reconciliation', pass, LOOK_EVERY_MS, logger);
+  return startLoop('reconciliation', pass, MINUTE_MS / 2, logger);
 }
 
 /** @returns from when on the list is due; null: the whole list; undefined: nothing is due */

@@ -70,7 +70,7 @@ test('a refund is written down once, up to what was paid', async () => {
   expect(await refund('11', 'RF-1')).toMatchObject({ exit: 1, err: expect.stringMatching(/another refund/) });
   expect(await refund('8490.01', 'RF-2')).toMatchObject({
     exit: 1,
-    err: expect.stringMatching(/only NGN 8,490.00 can/),
+    err: expect.stringMatching(/Only NGN 8,490.00 can/),
   });
   expect(await refund('0.001', 'RF-2')).toMatchObject({ exit: 64, err: expect.stringMatching(/^AMOUNT must be/) });
   const rows = await shop.database.query('SELECT amount, "by" FROM refunds WHERE order_id = $1', [paid.orderId]);
@@ -87,7 +87,7 @@ test('an order is cancelled and reopened by a person, unless it is paid', async 
     exit: 1,
     err: expect.stringMatching(/has not ended/),
   });
-  expect(await change('cancel', paid.orderId)).toMatchObject({ exit: 1, err: expect.stringMatching(/it is paid/) });
+  expect(await change('cancel', paid.orderId)).toMatchObject({ exit: 1, err: expect.stringMatching(/order is paid/) });
 });
 
 test('a currency is stopped and allowed again, and who did what is listed', async () => {
@@ -102,6 +102,6 @@ test('a currency is stopped and allowed again, and who did what is listed', asyn
   expect(await act(shop, 'checkouts', 'resume', 'XOF')).toMatchObject({ exit: 0 });
   expect(await checkout()).toBe(201);
   const { out } = await run(shop, ['activity', 'this-week']);
-  expect(out).toMatch(/Ada {2}- {2}checkouts stopped, XOF, prices are wrong/);
-  expect(out).toMatch(/Ada {2}\w{8} {2}refunded, NGN 10.00, .*RF-1/);
+  expect(out).toMatch(/Ada {2}- {2}checkouts stopped, note prices are wrong, currency XOF/);
+  expect(out).toMatch(/Ada {2}\w{8} {2}refunded, NGN 10.00, number RF-1/);
 });

@@ -147,7 +147,7 @@ test.each(PLAYS.map(({ made, advice, end }, index) => [made, advice, index, end]
   '%s: %s',
   async (made, _advice, index, end) => {
     const { reference, opened, cases, failure } = played[index] ?? { reference: '' };
-    if (failure !== undefined) throw failure;
+    expect(failure).toBeUndefined();
     expect(opened).toEqual([expect.stringMatching(`^${made.split(',')[0]} `)]);
     expect(await casesOf(reference)).toEqual(cases);
     expect(await look(desk, reference)).toEqual(expected(end));

@@ -44,6 +44,10 @@ async function endsRight(books: Books): Promise<void> {
   expect(await booked(books.database)).toEqual(whole);
 }
 
+/** Those of a run that has died. */
+const leasesEnd = (books: Books) =>
+  books.database.query(`UPDATE payments SET leased_until = leased_until - interval '31 seconds'`);
+
 describe('a run that is killed: the next one ends right', () => {
   test.each([
     ['before the first checkpoint', 3, 1],
@@ -79,8 +83,7 @@ describe('a run that is killed: the next one ends right', () => {
     await kill(books.database, run);
     const { cases } = await booked(books.database);
     expect([cases.length > 0, cases.length < whole.cases.length]).toEqual([true, true]);
-    // What the dead run had leased.
-    await books.database.query(`UPDATE payments SET leased_until = leased_until - interval '31 seconds'`);
+    await leasesEnd(books);
     await endsRight(books);
   });
 
@@ -135,4 +138,15 @@ test('a payment that differs and could not be asked about keeps a run from agree
   await books.database.query(`UPDATE payments SET leased_until = now() + interval '1 minute'`);
   const { exit, report } = await books.reconcile();
   expect([exit, report?.verdict]).not.toEqual([0, 'agreed']);
+});
+
+test('E10: a run that ends with an error leaves its list to no other: the next one reads it anew', async () => {
+  const books = await open();
+  // Whatever it is that fails, it would fail again, by the same rows.
+  await books.database.query('ALTER TABLE cases ADD CONSTRAINT broken CHECK (held = 0)');
+  expect(await books.reconcile()).toMatchObject({ exit: 1, report: null });
+  await books.database.query('ALTER TABLE cases DROP CONSTRAINT broken');
+  await leasesEnd(books);
+  await endsRight(books);
+  expect(books.service.calls.pages).toEqual([1, 2, 3, 4]);
 });

@@ -27,14 +27,15 @@ test.each(['2026-10-31T00:00:00', '2026-02-30T00:00:00Z', ''])(
 test('M26: a window reads a part of the list, judges no totals, and raises what nobody here has made', async () => {
   books = await openBooks();
   const back = { ...ours()[0], id: 'second', amount: -85, createdAt: minutesAgo(5) };
+  const more = { ...ours()[1], id: 'third', amount: 17_000, createdAt: minutesAgo(4) };
   const stranger = { ...strangers(1)[0], createdAt: minutesAgo(6) };
-  books.service.rows = [back, stranger, ...ours()];
+  books.service.rows = [more, back, stranger, ...ours()];
   const [since, middle] = [minutesAgo(30).replace('Z', '+00:00'), minutesAgo(5.5)];
   const before = await booked(books.database);
   const quiet = await books.reconcile(['--since', middle]);
   expect(quiet).toMatchObject({
     exit: 0,
-    report: { verified: 1, identity: [], findings: {}, history: { records: 1 } },
+    report: { verified: 2, identity: [], findings: {}, history: { records: 2 } },
   });
   expect(await booked(books.database)).toEqual(before);
   const loud = await books.reconcile(['--since', since, '--until', middle]);

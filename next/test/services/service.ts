@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ServiceAdapter } from '../../src/gateway/adapter.ts';
-import { readPages, type End } from '../../src/reconciliation/history.ts';
+import { readPages } from '../../src/reconciliation/history.ts';
 import { TEST_KEY, WEBHOOK_SECRET } from '../support/shop.ts';
 
 /** `amount` is in the service's own unit; verify knows nothing of one that is lost. */
@@ -99,7 +99,10 @@ export async function startService(style: Style) {
 }
 
 /** Reads a list as the program does: all rows that it yields, and how the reading ended. */
-export async function readList(url: string, adapter: ServiceAdapter): Promise<{ rows: unknown[]; end: End }> {
+export async function readList(
+  url: string,
+  adapter: ServiceAdapter,
+): Promise<{ rows: unknown[]; end: { complete: boolean; reason?: string } }> {
   const headers = adapter.authorize?.(TEST_KEY) ?? { 'x-api-key': TEST_KEY };
   const page = async (path: string) => {
     const answer = await fetch(new URL(path, url), { headers });
@@ -112,5 +115,5 @@ export async function readList(url: string, adapter: ServiceAdapter): Promise<{ 
   const rows: unknown[] = [];
   let step = await pages.next();
   for (; !step.done; step = await pages.next()) rows.push(...step.value.rows);
-  return { rows, end: step.value };
+  return { rows, end: step.value === null ? { complete: true } : { complete: false, reason: step.value } };
 }
