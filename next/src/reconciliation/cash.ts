@@ -30,7 +30,9 @@ export async function proveCash(gateway: Gateway, identity: readonly Identity[])
   const major = (amount: bigint, currency: string): string => formatMajor({ amount, currency });
   try {
     const out = transfers && sumsOf((await allRows(gateway, transfers)).map((row) => transfers.read(row)));
-    const there = balances && sumsOf(balances.read((await gateway.page(balances.path)).json?.value));
+    const answer = balances && (await gateway.page(balances.path));
+    if (answer && answer.status > 299) throw new Error(`HTTP ${answer.status}`);
+    const there = balances && sumsOf(balances.read(answer?.json?.value));
     // A currency that has no balance has none of it.
     const currencies = new Set([...identity.map(({ currency }) => currency), ...(there?.keys() ?? [])]);
     const left = [...currencies].map((currency) => {

@@ -20,7 +20,6 @@ export type Comparison = {
 
 /** More than that is no day's work: it is another account, or one with a past. */
 export const MOST_DIFFERENCES = 50_000;
-/** Nobody waits for it. */
 const PATIENT = { query_timeout: 3_600_000 };
 
 type Judged = { mode: Mode; startedAt: Date; lagMin: number; reachesBackDays: number | null };

@@ -14,7 +14,7 @@ export type Hearing = {
   reachesBackDays: number | null;
 };
 
-const BY_RECONCILIATION = 'reconciliation';
+const BY = 'reconciliation';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -36,9 +36,7 @@ export async function resolve(
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     if (payment !== undefined && mayBeHeard(change, payment, hearing)) hear(change, payment, listed, hearing);
   };
-  await (orderId === null
-    ? changeStranger(parts, reference, BY_RECONCILIATION, work, isNew)
-    : changeOrder(parts, orderId, BY_RECONCILIATION, work));
+  await (orderId === null ? changeStranger(parts, reference, BY, work, isNew) : changeOrder(parts, orderId, BY, work));
   return isAnswered;
 }
 

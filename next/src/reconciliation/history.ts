@@ -1,5 +1,7 @@
 import type { PagePosition } from '../gateway/adapter.ts';
+import { Unanswered } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { digestOf } from '../platform/ids.ts';
 
 /** How the adapter reads a list: of transactions, or of transfers. */
 export type List = {
@@ -23,49 +25,49 @@ export async function* readPages(
   list: List,
   from: Position,
 ): AsyncGenerator<Page, End> {
-  const seenPaths = new Set<string>();
-  let first: readonly unknown[] = [];
+  const seen = new Set<string>();
   let last: readonly unknown[] = [];
   let { path, number } = from;
   let answer = gateway.page(path);
   for (;;) {
-    seenPaths.add(path);
+    seen.add(path);
     const { status, json } = await answer;
-    if (status < 200 || status > 299) return `page ${number} of the list answered HTTP ${status}`;
-    const page = readPage(list, json?.value, path, number);
+    if (status < 200 || status > 299 || json === undefined)
+      throw new Unanswered(`page ${number} of the list answered HTTP ${status}, ${json ? '' : 'not '}in JSON`, {
+        sent: true,
+      });
+    const page = readPage(list, json.value, path, number);
     if (typeof page === 'string') return page;
     const { rows, next } = page;
-    if (isRepeated(rows, first, last)) return `page ${number} of the list has no new row`;
-    if (first.length === 0) first = rows;
+    // The ends of a page tell it from all others.
+    const ends = JSON.stringify(digestOf([rows.length, rows[0], rows.at(-1)]));
+    if (rows.length > 0 && (seen.has(ends) || isPart(rows, last))) return `page ${number} of the list has no new row`;
+    seen.add(ends);
     last = rows;
-    number += 1;
-    const isSeen = next !== null && seenPaths.has(next);
+    const isSeen = next !== null && seen.has(next.path);
     // It comes while this one is written. Who stops here does not hear that it failed.
-    if (next !== null && !isSeen) (answer = gateway.page(next)).catch(() => undefined);
-    yield { rows, next: next === null ? null : { path: next, number } };
+    if (next !== null && !isSeen) (answer = gateway.page(next.path)).catch(() => undefined);
+    yield page;
     if (next === null) return null;
-    if (isSeen) return `page ${number} of the list is a page that was read before`;
-    path = next;
+    if (isSeen) return `page ${next.number} of the list is a page that was read before`;
+    ({ path, number } = next);
   }
 }
 
-/** Whether each row was on the first page or the last one. Compared whole only where an end of it was an end there. */
-function isRepeated(rows: readonly unknown[], ...pages: (readonly unknown[])[]): boolean {
-  const textsOf = (some: readonly unknown[]) => some.map((row) => JSON.stringify(row));
-  const endsOf = (some: readonly unknown[]) => textsOf([some[0], some.at(-1)]);
-  const ends = endsOf(rows);
-  if (rows.length === 0 || !pages.flatMap(endsOf).some((end) => ends.includes(end))) return false;
-  const known = new Set(pages.flatMap(textsOf));
-  return textsOf(rows).every((text) => known.has(text));
+/** Whether each row was on the last page, as where a list ends and its offset is clamped. */
+function isPart(rows: readonly unknown[], last: readonly unknown[]): boolean {
+  const textOf = (row: unknown): string => JSON.stringify(row);
+  if (textOf(rows.at(-1)) !== textOf(last.at(-1))) return false;
+  const known = new Set(last.map(textOf));
+  return rows.every((row) => known.has(textOf(row)));
 }
 
-type Read = { rows: readonly unknown[]; next: string | null };
-
-function readPage(list: List, page: unknown, path: string, number: number): Read | string {
+function readPage(list: List, page: unknown, path: string, number: number): Page | string {
   try {
-    const rows = page === undefined ? null : list.rows(page);
+    const rows = list.rows(page);
     if (rows === null) return `page ${number} is not a page of the list`;
-    return { rows, next: list.next(page, { path, number, rows: rows.length }) };
+    const next = list.next(page, { path, number, rows: rows.length });
+    return { rows, next: next === null ? null : { path: next, number: number + 1 } };
   } catch (error) {
     return `the adapter cannot read page ${number} of the list: ${String(error)}`;
   }

@@ -18,7 +18,6 @@ export type Counts = {
 /** Where a run that was interrupted goes on: its rows up to `lastId` are in `listed`. */
 export type Checkpoint = { next: Position | null; lastId: string; counts: Counts; window: string };
 
-/** `client`: the run's own connection. */
 type ImportParts = { prisma: PrismaClient; gateway: Gateway; client: pg.PoolClient };
 
 /** Rows between two checkpoints. */
@@ -42,14 +41,15 @@ export async function importList(
   const flush = async (): Promise<void> => {
     lastId = await copy(parts, batch, lastId);
     batch = [];
-    await save({ ...checkpoint, next, lastId, counts });
+    // An address that has our key in it is not kept: such a run begins anew.
+    if (next === null || gateway.redact(next.path) === next.path) await save({ ...checkpoint, next, lastId, counts });
   };
   // The whole list was read before the interruption.
   if (next === null) return { end: null, counts, isBroken: false };
   const pages = readPages(gateway, history, next);
   for (;;) {
     const page = await pages.next().catch((error: unknown) => {
-      if (error instanceof Unanswered) return `it could not be read: ${error.message}`;
+      if (error instanceof Unanswered) return `the list could not be read: ${error.message}`;
       throw error;
     });
     if (typeof page === 'string' || page.done === true) {
@@ -80,25 +80,21 @@ function take(row: unknown, gateway: Gateway, counts: Counts, batch: ListedRow[]
   }
 }
 
-/** By COPY: measured, ten times as fast as inserts. @returns the newest id */
+/** By COPY. @returns the newest id */
 async function copy({ prisma, gateway, client }: ImportParts, rows: ListedRow[], lastId: string): Promise<string> {
   if (rows.length === 0) return lastId;
   const { mode } = gateway;
-  const text = rows.map(({ reference, currency, shows, gone, status, word, serviceId }) => {
-    const texts = `${cell(reference)}\t${cell(currency)}\t${shows}\t${gone}\t${status}\t${cell(word)}`;
-    return `${mode}\t${texts}\t${serviceId === null ? '\\N' : cell(serviceId)}\n`;
+  const lines = rows.map(({ reference, currency, shows, gone, status, word, serviceId }) => {
+    const id = serviceId === null ? '' : cell(serviceId);
+    return `${mode},${cell(reference)},${cell(currency)},${shows},${gone},${status},${cell(word)},${id}\n`;
   });
-  const into = client.query(
-    copyFrom('COPY listed (mode, reference, currency, shows, gone, status, word, service_id) FROM STDIN'),
-  );
+  const columns = 'mode, reference, currency, shows, gone, status, word, service_id';
+  const into = client.query(copyFrom(`COPY listed (${columns}) FROM STDIN WITH (FORMAT csv)`));
   // What is kept is redacted, and not the whole page.
-  await pipeline([gateway.redact(text.join(''))], into);
+  await pipeline([gateway.redact(lines.join(''))], into);
   const { _max } = await prisma.listed.aggregate({ _max: { id: true } });
   return String(_max.id ?? 0n);
 }
 
-const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': ' ' };
-
-function cell(text: string): string {
-  return text.replace(/[\\\n\r\t\0]/g, (one) => ESCAPES[one] ?? '');
-}
+/** PostgreSQL takes no NUL. */
+const cell = (text: string): string => `"${text.replaceAll('"', '""').replaceAll('\0', ' ')}"`;

@@ -23,10 +23,7 @@ export type Report = {
   Record<'payments' | 'matched' | 'repaired' | 'verified', number> &
   Pick<Cash, 'balances' | 'transfers'>;
 
-/** Items of a report; the work list has all. */
-const MOST_ITEMS = 1_000;
-
-/** The open cases, the oldest first, and how many there are of each class. */
+/** The open cases, the oldest thousand first (the work list has all), and how many there are of each class. */
 export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<Report, 'findings' | 'items'>> {
   const where = { mode, closedAt: null };
   const counts = await prisma.case.groupBy({ by: ['class'], where, _count: true });
@@ -34,7 +31,7 @@ export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<
     where,
     include: { payment: { include: { money: true } } },
     orderBy: { id: 'asc' },
-    take: MOST_ITEMS,
+    take: 1_000,
   });
   const items = cases.map(({ id, class: name, reference, orderId, currency, held, missing, openedAt, payment }) => {
     const major = (amount: bigint): string => formatMajor({ amount, currency });

@@ -1,6 +1,7 @@
 import type { Reading, ServiceAdapter } from '../gateway/adapter.ts';
 import { fromServiceAmount } from '../gateway/amounts.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { minorDigits } from '../platform/money.ts';
 import type { Outcome } from '../platform/prisma/client.ts';
 
 /** A row of the list, as it is kept while a run goes on. Amounts are in minor units. */
@@ -36,9 +37,10 @@ export function readRow(row: unknown, { adapter, mode, references }: Gateway): R
 /** @returns why it cannot be read, or the row */
 function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gateway['references']): ListedRow | string {
   const reference = references.parse(reading.reference);
-  const currency = reading.currency?.trim().toUpperCase() ?? '';
+  const named = reading.currency?.trim().toUpperCase() ?? '';
+  const currency = minorDigits(named) === null ? '' : named;
   if (reference === null) return 'the row names no reference';
-  if ([reading.word, currency, reading.id ?? ''].some((text) => text.length > 200)) return 'a text in it is too long';
+  if ([reading.word, reading.id ?? ''].some((text) => text.length > 200)) return 'a text in it is too long';
   const { word, status } = reading;
   const about = { reference, currency, word, serviceId: reading.id === '' ? null : (reading.id ?? null) };
   if (status !== 'paid' && status !== 'reversed') return { ...about, shows: 0n, gone: 0n, status };

@@ -74,31 +74,35 @@ async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: 
   };
   const { end, counts, isBroken } = await importList({ prisma, gateway, client }, checkpoint, keep);
   const running = { ...parts, client, options, run, counts };
-  const report = end === null ? await judge(running) : await baseReport(running, end);
+  const report = await (end === null ? judge(running) : baseReport(running, end)).catch(async (error: unknown) => {
+    await save(ended());
+    throw error;
+  });
   // What could not be had goes on from its checkpoint; the rest is done.
-  await save({ report, verdict: report.verdict, ...(!isBroken && { endedAt: new Date(), checkpoint: {} }) });
+  await save({ ...(!isBroken && ended()), report, verdict: report.verdict });
   if (options.dryRun === true) await prisma.run.delete({ where: { id } });
   return report;
 }
+
+const ended = () => ({ endedAt: new Date(), verdict: 'incomplete', checkpoint: {} });
 
 /** The run that was interrupted, if its rows are still there, or a new one. */
 async function openRun(
   { prisma, gateway, terms: { mode } }: ReconcileParts,
   client: pg.PoolClient,
-  { since, until }: RunOptions,
+  { since, until, dryRun = false }: RunOptions,
 ): Promise<{ run: Run; checkpoint: Checkpoint }> {
   const window = JSON.stringify([since, until]);
   const last = await prisma.run.findFirst({ where: { mode, endedAt: null }, orderBy: { id: 'desc' } });
   const found = last?.checkpoint as Checkpoint | null | undefined;
-  if (last && found?.window === window && Date.now() - last.startedAt.getTime() < RESUME_MS) {
+  if (!dryRun && last && found?.window === window && Date.now() - last.startedAt.getTime() < RESUME_MS) {
     await dropListed(client, mode, found.lastId);
     // A crash of the database has emptied the table.
     const isThere = found.lastId === '0' || (await prisma.listed.findFirst({ where: { mode } })) !== null;
     if (isThere) return { run: last, checkpoint: found };
   }
   await dropListed(client, mode, '0');
-  const interrupted = { endedAt: new Date(), verdict: 'incomplete', checkpoint: {} };
-  await prisma.run.updateMany({ where: { mode, endedAt: null }, data: interrupted });
+  if (!dryRun) await prisma.run.updateMany({ where: { mode, endedAt: null }, data: ended() });
   const counts = { records: 0, pages: 0, unreadable: 0, why: null, setAside: { records: 0, totals: {} } };
   const next = { path: gateway.adapter.history.first({ since, until }), number: 1 };
   const checkpoint: Checkpoint = { next, lastId: '0', counts, window };
@@ -188,10 +192,9 @@ async function report(running: Running, outcome: Outcome): Promise<Report> {
 
 async function settle(running: Running, batch: string[], listed: Lists, done: Done): Promise<void> {
   const { prisma, run, gateway } = running;
-  const { mode, startedAt } = run;
   const { reachesBackDays } = gateway.adapter.history;
-  const hearing = { runId: run.id, startedAt, isWhole: run.full, reachesBackDays };
-  const payments = await prisma.payment.findMany({ where: { mode, reference: { in: batch } } });
+  const hearing = { runId: run.id, startedAt: run.startedAt, isWhole: run.full, reachesBackDays };
+  const payments = await prisma.payment.findMany({ where: { mode: run.mode, reference: { in: batch } } });
   const work = batch.map((reference) => async () => {
     const payment = payments.find((one) => one.reference === reference);
     const sums = listed.get(reference) ?? [];

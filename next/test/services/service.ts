@@ -113,7 +113,11 @@ export async function readList(
     number: 1,
   });
   const rows: unknown[] = [];
-  let step = await pages.next();
-  for (; !step.done; step = await pages.next()) rows.push(...step.value.rows);
-  return { rows, end: step.value === null ? { complete: true } : { complete: false, reason: step.value } };
+  try {
+    let step = await pages.next();
+    for (; !step.done; step = await pages.next()) rows.push(...step.value.rows);
+    return { rows, end: step.value === null ? { complete: true } : { complete: false, reason: step.value } };
+  } catch (error) {
+    return { rows, end: { complete: false, reason: (error as Error).message } };
+  }
 }
