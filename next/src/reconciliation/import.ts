@@ -92,8 +92,9 @@ async function copy({ prisma, gateway, client }: ImportParts, rows: ListedRow[],
   const into = client.query(copyFrom(`COPY listed (${columns}) FROM STDIN WITH (FORMAT csv)`));
   // What is kept is redacted, and not the whole page.
   await pipeline([gateway.redact(lines.join(''))], into);
-  const { _max } = await prisma.listed.aggregate({ _max: { id: true } });
-  return String(_max.id ?? 0n);
+  // Not by aggregate: that one reads the whole table.
+  const newest = await prisma.listed.findFirst({ orderBy: { id: 'desc' } });
+  return String(newest?.id ?? 0n);
 }
 
 /** PostgreSQL takes no NUL. */

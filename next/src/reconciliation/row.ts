@@ -40,7 +40,7 @@ function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gatewa
   const named = reading.currency?.trim().toUpperCase() ?? '';
   const currency = minorDigits(named) === null ? '' : named;
   if (reference === null) return 'the row names no reference';
-  if ([reading.word, reading.id ?? ''].some((text) => text.length > 200)) return 'a text in it is too long';
+  if (reading.word.length > 200 || (reading.id ?? '').length > 200) return 'a text in it is too long';
   const { word, status } = reading;
   const about = { reference, currency, word, serviceId: reading.id === '' ? null : (reading.id ?? null) };
   if (status !== 'paid' && status !== 'reversed') return { ...about, shows: 0n, gone: 0n, status };

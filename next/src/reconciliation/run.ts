@@ -48,7 +48,7 @@ export async function reconcile(parts: ReconcileParts, options: RunOptions): Pro
     // Until the connection ends. Its statements may take longer than those that somebody waits for.
     const { rows } = await client.query<{ had: boolean }>(
       `SELECT set_config('statement_timeout', '0', false), set_config('work_mem', '128MB', false),
-        pg_try_advisory_lock(hashtext('reconciliation'), hashtext($1)) AS had`,
+        set_config('jit', 'off', false), pg_try_advisory_lock(hashtext('reconciliation'), hashtext($1)) AS had`,
       [parts.terms.mode],
     );
     if (rows[0]?.had !== true) throw new UserFacingError('another reconciliation is under way: wait for it', 2);
