@@ -172,6 +172,14 @@ test.each<[string, Ledger, Partial<Ledger & money.Standing>]>([
     { held: 0n, toGo: 0n, reversed: 85n },
   ],
   ['after a write-off, what comes is held', observeVerify(WRITTEN_OFF, 20n, 0n), { held: 20n, stillToGo: 0n }],
+  // Of 85 the list shows 40 and 45 gone: it accounts for all that came, and verify only never shows refunds.
+  [
+    'a refund that only the list shows',
+    observeList(grow(PAID, { refunded: 45n }), 40n, 45n),
+    { held: 0n, stillToGo: 0n },
+  ],
+  ['a chargeback that only the list shows', observeList(PAID, 0n, 85n), { held: 0n, reversed: 85n, ours: 85n }],
+  ['it went by itself: nobody expects it', observeVerify(observeList(PAID, 170n, 0n), 0n, 85n), { expected: 0n }],
   ['M14: a third charge', observeList(grow(TWICE, { sendBack: 85n }), 255n, 0n), { held: 85n, stillToGo: 85n }],
   ['M15: 25 and 25 decided, one gone, 20 came', observeList(THRICE, 45n, 25n), { held: 20n, reversed: 0n }],
   ['M16: 20 of 25 accepted, then the rest', observeVerify(ACCEPTED, 25n, 0n), { held: 5n }],
