@@ -9,7 +9,7 @@ import { STATES, type LookParts, type Seen, type State } from './states.ts';
 
 export type AlertParts = LookParts & { channels: readonly Channel[]; logger: Logger };
 
-/** What a channel was told of a state, and when; when any worker last saw that it holds. */
+/** What the program told a channel about a state, and when (`at`); when a worker last saw the state (`seenAt`). */
 type Told = { upTo: number; at: number; seenAt: number; isOver: boolean };
 /** By the names of states: the row of a mode and channel in the table `settings`. */
 type Book = Record<string, Told>;

@@ -16,7 +16,7 @@ export type Ledger = {
   sendBackElsewhere: bigint;
   refundedElsewhere: bigint;
   lost: bigint;
-  /** The part of sendBack that went back without anybody's word: nobody expects to see it go. */
+  /** The part of sendBack that went back although no person had booked it. */
   byItself: bigint;
 };
 export type Counter = Exclude<keyof Ledger, 'verifyShows' | 'listShows'>;

@@ -53,7 +53,7 @@ function mayBeHeard({ terms }: Change, payment: DossierPayment, { startedAt }: H
 
 function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing: Hearing): void {
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
-  // A run may read for hours, and what is near the end of the list's reach rolls off meanwhile.
+  // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
   const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * DAY_MS;
   const opened = payment.openedAt ?? payment.createdAt;
   const mayLower = isWhole && (payment.orderId === null || opened.getTime() >= since);

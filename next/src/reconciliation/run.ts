@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type pg from 'pg';
+import { storable } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { AskParts } from '../payments/due.ts';
 import type { Prisma, Run } from '../platform/prisma/client.ts';
@@ -66,8 +67,8 @@ type Running = ReconcileParts & { client: pg.PoolClient; options: RunOptions; ru
 async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: RunOptions): Promise<Report> {
   const { prisma, gateway } = parts;
   const { run, checkpoint } = await openRun(parts, client, options);
-  const { id } = run;
-  const save = (data: Prisma.RunUpdateInput) => prisma.run.update({ where: { id }, data });
+  const where = { id: run.id };
+  const save = (data: Prisma.RunUpdateInput) => prisma.run.update({ where, data });
   const keep = (next: Checkpoint) => {
     options.progress?.(`${next.counts.records} records of the list read`);
     return save({ checkpoint: next });
@@ -80,7 +81,7 @@ async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: 
   });
   // What could not be had goes on from its checkpoint; the rest is done.
   await save({ ...(!isBroken && ended()), report, verdict: report.verdict });
-  if (options.dryRun === true) await prisma.run.delete({ where: { id } });
+  if (options.dryRun === true) await prisma.run.delete({ where });
   return report;
 }
 
@@ -116,7 +117,7 @@ async function baseReport({ prisma, gateway, run, counts }: Running, reason: str
   const { records, pages, unreadable, setAside: aside } = counts;
   return {
     ...{ runId: String(run.id), mode, startedAt: run.startedAt.toISOString(), finishedAt: new Date().toISOString() },
-    ...{ complete: false, verdict: 'incomplete', reason: gateway.redact(reason) },
+    ...{ complete: false, verdict: 'incomplete', reason: storable(gateway.redact(reason)) },
     history: { records, references: 0, pages, unreadable, setAside: aside },
     payments: await prisma.payment.count({ where: { mode, orderId: { not: null } } }),
     ...{ matched: 0, repaired: 0, verified: 0, identity: [], findings: {}, items: [], balances: null, transfers: null },
@@ -129,11 +130,10 @@ type Done = { verified: number; repaired: number; left: number; strangers: numbe
 async function judge(running: Running): Promise<Report> {
   const { prisma, gateway, client, terms, run, counts, options } = running;
   const { mode, lagMin } = terms;
-  const { reachesBackDays } = gateway.adapter.history;
   if (options.begin === true && options.dryRun !== true) counts.setAside.records += await setAside(prisma, mode);
   options.progress?.('comparing');
   await dropRepeated(client, mode);
-  const judged = { mode, startedAt: run.startedAt, lagMin, reachesBackDays };
+  const judged = { mode, startedAt: run.startedAt, lagMin, reachesBackDays: gateway.adapter.history.reachesBackDays };
   const whole = run.full ? await compare(client, judged) : undefined;
   const differences = whole?.differences ?? (await compareWindow(prisma, mode));
   const known = await prisma.payment.count({ where: { mode, reference: { in: differences } } });

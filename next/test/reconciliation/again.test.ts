@@ -85,3 +85,17 @@ test('held money that a louder case hides is not given up with it', async () => 
   expect(await decide(desk, reference, 'explain')).toMatchObject({ exit: 0 });
   expect(await look(desk, reference)).toMatchObject({ cases: ['charged_again 850000 0 NGN'] });
 });
+
+test('what an adapter quotes of a row gets no address into a report', async () => {
+  const GATEWAY_ADAPTER = new URL('../support/adapters/quoting.ts', import.meta.url).pathname;
+  const other = await startDesk({ env: { GATEWAY_ADAPTER } });
+  try {
+    const { reference } = await other.checkout();
+    await happens(other, reference, 'pay');
+    const { report } = await other.reconcile();
+    expect(report).toMatchObject({ verdict: 'findings', reason: expect.stringMatching(/cannot be read.*cannot read/) });
+    expect(JSON.stringify(report)).not.toMatch(/ada@/);
+  } finally {
+    await other.stop();
+  }
+});

@@ -1,0 +1,9 @@
+import adapter from '../../../src/custom/service.ts';
+
+/** It throws, and quotes what it cannot read. */
+export default {
+  ...adapter,
+  read: (record: unknown) => {
+    throw new Error(`cannot read what ada@example.com paid: ${JSON.stringify(record)}`);
+  },
+};
