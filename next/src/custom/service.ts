@@ -96,24 +96,23 @@ const OTHER_AMOUNTS = ['Received', 'Paid', 'Captured', 'Collected'].flatMap((dee
   const small = deed.toLowerCase();
   return [`amount${deed}`, `amount_${small}`, `${small}Amount`, `${small}_amount`];
 });
+const OTHER_STATUSES = ['paymentStatus', 'payment_status', 'transactionStatus', 'transaction_status'];
+const DENIALS = ['refunded', 'reversed', 'disputed'];
 
 /** What stands beside `status: SUCCESS` and denies it. Fees, net and settled amounts deny nothing. */
 function doubtAbout(record: Record<string, unknown>): string | null {
-  for (const name of OTHER_AMOUNTS) {
-    const other = figure(record[name]);
-    if (other !== null && Number(other) !== Number(record.amount)) return `${name} differs from amount`;
-  }
   const inner = text(at(record, 'amount.currency'));
   if (inner !== null && inner !== record.currency) return 'the currency inside the amount differs';
-  for (const name of ['paymentStatus', 'payment_status', 'transactionStatus', 'transaction_status']) {
-    const other = text(record[name]);
+  for (const [name, value] of Object.entries(record)) {
+    const amount = OTHER_AMOUNTS.includes(name) ? figure(value) : null;
+    if (amount !== null && Number(amount) !== Number(record.amount)) return `${name} differs from amount`;
+    const other = OTHER_STATUSES.includes(name) ? text(value) : null;
     if (other !== null && classOf(other) !== 'paid') return `${name} says ${other}`;
+    if (value === true && DENIALS.includes(name)) return `${name} is true`;
+    if (isRecord(value) && 'status' in value && ('amount' in value || 'reference' in value))
+      return `its status may be the call's own: ${name} has a status, too`;
   }
-  for (const name of ['refunded', 'reversed', 'disputed']) if (record[name] === true) return `${name} is true`;
-  const nested = Object.entries(record).find(
-    ([, value]) => isRecord(value) && 'status' in value && ('amount' in value || 'reference' in value),
-  );
-  return nested ? `its status may be the call's own: ${nested[0]} has a status, too` : null;
+  return null;
 }
 
 /** Rows of a live list may be of test mode. */

@@ -31,7 +31,7 @@ export function fromServiceAmount(
   const text = plainText(value);
   if (ours === null || theirs === null || text === null) return null;
   const minor = parseMajor(text, currency, amountUnit === 'minor' ? 0 : theirs);
-  if (minor === null) return null;
+  if (minor === null || ours === theirs) return minor;
   const units = minor * 10n ** BigInt(ours);
   return units % 10n ** BigInt(theirs) === 0n ? units / 10n ** BigInt(theirs) : null;
 }

@@ -41,24 +41,23 @@ function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gatewa
   const currency = minorDigits(named) === null ? '' : named;
   if (reference === null) return 'the row names no reference';
   if (reading.word.length > 200 || (reading.id ?? '').length > 200) return 'a text in it is too long';
-  const { word, status } = reading;
-  const about = { reference, currency, word, serviceId: reading.id === '' ? null : (reading.id ?? null) };
-  if (status !== 'paid' && status !== 'reversed') return { ...about, shows: 0n, gone: 0n, status };
+  const { word, id } = reading;
+  const serviceId = id === '' ? null : (id ?? null);
+  const shown = (shows: bigint, gone: bigint, status: Outcome = reading.status): ListedRow => {
+    return { reference, currency, shows, gone, status, word, serviceId };
+  };
+  if (reading.status !== 'paid' && reading.status !== 'reversed') return shown(0n, 0n);
   const exact = (value: string | number | null | undefined): bigint | null =>
     value == null ? null : fromServiceAmount(value, currency, adapter);
   const [amount, refunded] = [exact(reading.amount), exact(reading.refunded)];
-  if (status === 'paid' && amount === null) return 'its amount is missing, or not an exact amount of its currency';
+  const isPaid = reading.status === 'paid';
+  if (isPaid && amount === null) return 'its amount is missing, or not an exact amount of its currency';
   if (reading.refunded != null && (refunded === null || refunded < 0n)) return 'what was refunded is no amount';
-  if (amount === null) return { ...about, shows: 0n, gone: 0n, status };
+  if (amount === null) return shown(0n, 0n);
   // A row of its own that is money that went.
-  if (amount < 0n) return { ...about, shows: amount, gone: -amount, status };
+  if (amount < 0n) return shown(amount, -amount);
   // A payment's own row that is reversed shows what is left where it says so, else nothing.
-  const isLeft = refunded !== null && refunded < amount && (status === 'paid' || refunded > 0n);
-  const shows = isLeft ? amount - refunded : status === 'paid' && refunded === null ? amount : 0n;
-  return {
-    ...about,
-    shows,
-    gone: amount - shows,
-    status: status === 'paid' && (reading.doubt || amount === 0n) ? 'unproven' : status,
-  };
+  const isLeft = refunded !== null && refunded < amount && (isPaid || refunded > 0n);
+  const left = isLeft ? amount - refunded : isPaid && refunded === null ? amount : 0n;
+  return shown(left, amount - left, isPaid && (reading.doubt || amount === 0n) ? 'unproven' : reading.status);
 }
