@@ -1,12 +1,17 @@
 // Tests are ES modules, as the program is; swc takes the types off and checks nothing (`npm run check` does).
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   transform: {
-    '\\.ts$': [
+    '\\.tsx?$': [
       '@swc/jest',
       {
-        jsc: { target: 'es2023', parser: { syntax: 'typescript' }, experimental: { keepImportAttributes: true } },
+        jsc: {
+          target: 'es2023',
+          parser: { syntax: 'typescript', tsx: true },
+          transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+          experimental: { keepImportAttributes: true },
+        },
         module: { type: 'es6' },
         swcrc: false,
       },

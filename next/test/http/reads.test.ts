@@ -51,8 +51,9 @@ async function* follow(orderId: string): AsyncGenerator<{ status: string }> {
   const { headers, body } = await fetch(`${shop.url}/orders/${orderId}/events`);
   expect(headers.get('content-type')).toMatch(/^text\/event-stream\b/);
   let text = '';
-  for await (const more of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
-    const events = (text + more).split('\n\n');
+  const decoder = new TextDecoder();
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    const events = (text + decoder.decode(chunk, { stream: true })).split('\n\n');
     text = events.pop() ?? '';
     for (const event of events) {
       const data = /^event: order\ndata: (.*)$/.exec(event)?.[1];
