@@ -1,10 +1,13 @@
 import { config as loadEnvFile } from 'dotenv';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { failStart, runProcess, type Running } from '../src/process.ts';
 
 /*
- * What npm runs in a checkout: the server, a worker or a command as in production, with a database and a sandbox of its
- * own where none is configured. Whichever process comes first runs them, and those beside it use the same.
+ * What npm runs in a checkout: the server, a worker or a command as in production, or Prisma's own commands, with a
+ * database and a sandbox of its own where none is configured. Whichever process comes first runs them, and those beside
+ * it use the same.
  */
 
 /** Something that this process runs, or another one: then closing it does nothing. */
@@ -19,6 +22,7 @@ const [what = 'server', ...words] = process.argv.slice(2);
 if (what === 'server') await runProcess(serve);
 else if (what === 'worker') await runProcess(work);
 else if (what === 'cli') process.exitCode = await command().catch(failStart);
+else if (what === 'prisma') process.exitCode = await prisma().catch(failStart);
 else failStart(new UserFacingError(`There is no ${what}: npm start, npm run worker, npm run cli -- COMMAND`, 64));
 
 async function serve(): Promise<Running> {
@@ -47,6 +51,15 @@ async function command(): Promise<number> {
   return runCommand(words).finally(parts.close);
 }
 
+/** Prisma's own command line, with the same database. */
+async function prisma(): Promise<number> {
+  const parts = await fillIn();
+  const child = spawn('npx', ['prisma', ...words], { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  await parts.close();
+  return code ?? 1;
+}
+
 /** Starts what is not configured, and configures it. */
 async function fillIn(): Promise<{ database: Part | null; sandbox: Part | null; close(): Promise<void> }> {
   // Production and a live key are never served by these: the configuration says what is missing.
@@ -67,7 +80,7 @@ async function fillIn(): Promise<{ database: Part | null; sandbox: Part | null; 
 async function openDatabase(): Promise<Part> {
   const { startPostgres } = await import('./postgres.ts');
   // A command is over soon, and would take it away from whoever had found it here.
-  const { url, stop } = await startPostgres({ folder: DATA, exclusive: what === 'cli' });
+  const { url, stop } = await startPostgres({ folder: DATA, exclusive: what === 'cli' || what === 'prisma' });
   return { url, close: stop };
 }
 

@@ -1,5 +1,6 @@
 import { loadConfig, type Config } from './config.ts';
-import { catalogue, DEMO_PRODUCTS } from './custom/catalogue.ts';
+import { catalogue } from './custom/catalogue.ts';
+import demoProducts from './custom/demo-products.json' with { type: 'json' };
 import { receiver as ownReceiver } from './custom/fulfilment.ts';
 import { retain } from './fulfilment/retention.ts';
 import { receiverAt, startDeliveryLoop, type Receiver } from './fulfilment/deliver.ts';
@@ -75,8 +76,8 @@ export async function openProgram(config: Config = loadConfig()) {
   return { ...parts, start, close };
 }
 
-/** Something to sell, so that a stranger can buy at once. */
+/** Something to sell, so that a stranger can buy at once: one thing for each number of decimals. */
 async function fillCatalogue({ prisma }: Database): Promise<void> {
   if ((await prisma.product.count()) === 0)
-    await prisma.product.createMany({ data: DEMO_PRODUCTS, skipDuplicates: true });
+    await prisma.product.createMany({ data: demoProducts, skipDuplicates: true });
 }

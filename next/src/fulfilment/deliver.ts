@@ -14,8 +14,8 @@ export type Outgoing = { id: string; type: string; orderId: string | null; body:
 /** Takes a message, or throws: then it comes again. At least once, always under the same id. */
 export type Receiver = (message: Outgoing) => Promise<void>;
 
-/** A refusal of the receiver, with what it wants next. */
-class NotTaken extends Error {
+/** A refusal of the receiver, with what it wants next: a pause in seconds, or never again. */
+export class NotTaken extends Error {
   readonly waitSec: number | null;
   readonly isFinal: boolean;
 
@@ -47,14 +47,12 @@ function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Pro
       'webhook-signature': signer.sign(id, sentAt, body),
     };
     const path = url.pathname + url.search;
-    const answer = await agent.request({
-      origin: url.origin,
-      path,
-      method: 'POST',
-      headers,
-      body,
-      signal: AbortSignal.timeout(ATTEMPT_MS),
-    });
+    const signal = AbortSignal.timeout(ATTEMPT_MS);
+    const answer = await agent
+      .request({ origin: url.origin, path, method: 'POST', headers, body, signal })
+      .catch((error: unknown) => {
+        throw new NotTaken(`no answer from the receiver: ${codeOf(error)}`, null);
+      });
     await answer.body.dump({ limit: 65_536 });
     const { statusCode: status } = answer;
     if (status >= 200 && status <= 299) return;
@@ -105,7 +103,7 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
   try {
     await receiver(message);
   } catch (error) {
-    const lastError = error instanceof NotTaken ? error.message : `no answer from the receiver: ${codeOf(error)}`;
+    const lastError = (error instanceof Error ? error.message : String(error)).slice(0, 500);
     const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
     const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
     const wantedSec = error instanceof NotTaken ? (error.waitSec ?? 0) : 0;

@@ -49,8 +49,8 @@ export function changeStranger<Result>(
     const payment = await tx.payment.findUniqueOrThrow({ where: { reference }, include });
     const { mode, amount, currency, createdAt } = payment;
     // As an order that has nothing: a column that a shop adds to orders is none of its business.
-    const dossier = { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] } as Dossier;
-    return { ...locked, dossier };
+    const alone: Partial<Dossier> = { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] };
+    return { ...locked, dossier: alone as Dossier };
   });
 }
 
