@@ -18,8 +18,9 @@ const NEEDED = 'database payments-overdue message-given-up key PUBLIC_URL CHECKO
 
 const DAILY: Checks = {
   database: async ({ prisma }) => {
-    const [row] = await prisma.$queryRaw<{ transaction_read_only: string }[]>`SHOW transaction_read_only`;
-    return [row?.transaction_read_only === 'off', `It answers. Read-only: ${row?.transaction_read_only ?? ''}.`];
+    const [row] = await prisma.$queryRaw<{ version: string; readOnly: string }[]>`
+      SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS "readOnly"`;
+    return [row?.readOnly === 'off', `PostgreSQL ${row?.version ?? ''} answers. Read-only: ${row?.readOnly ?? ''}.`];
   },
   service: async ({ gateway: { mode, references, verify } }) => {
     const { outcome, httpStatus } = await verify(references.create(), 'person', 8_000);

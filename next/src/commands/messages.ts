@@ -11,9 +11,10 @@ type Work = (change: Change, message: Message) => Prisma.MessageUpdateInput;
 
 /** Changes a message behind its order's lock. @param work says what changes, or throws why nothing does */
 async function changeMessage(parts: CommandParts, id: string, work: Work): Promise<void> {
-  const message = await parts.prisma.message.findUnique({ where: { id, mode: parts.terms.mode } });
-  if (message?.orderId == null) throw usageError(`There is no message ${id}: messages list shows them.`);
-  await changeOrder(parts, message.orderId, parts.by, async (change) => {
+  const found = await parts.prisma.message.findUnique({ where: { id, mode: parts.terms.mode } });
+  if (found?.orderId == null) throw usageError(`There is no message ${id}: messages list shows them.`);
+  await changeOrder(parts, found.orderId, parts.by, async (change) => {
+    const message = await change.tx.message.findUniqueOrThrow({ where: { id } });
     const row = await change.tx.message.update({ where: { id }, data: work(change, message) });
     change.dossier.messages = change.dossier.messages.map((one) => (one.id === id ? row : one));
   });
