@@ -100,7 +100,7 @@ test.each<[name: string, begins: Act, ends: Act]>([
   ['reconciliation-incomplete', noneForLong, () => run('findings', true)],
   ['webhooks-refused', forgedWebhook, () => shop.sandboxPost(`/transactions/${reference}/webhook`)],
   ['checkouts-stopped', () => sql(stop), () => sql(`UPDATE stops SET ended_at = now(), ended_by = 'ada'`)],
-])('%s is told once, once more when it is over, and again when it comes back', async (name, begins, ends) => {
+])('R11: %s is told once, once more when it is over, and again when it comes back', async (name, begins, ends) => {
   await pass(0);
   expect(receiver.messages).toEqual([]);
   await begins();

@@ -35,7 +35,7 @@ const COMPARE = `
     FROM listed WHERE mode = $1 GROUP BY reference),
   o AS (
     SELECT p.reference, p.currency AS own, p.order_id IS NULL AND m.reference IS NULL AS is_aside,
-      m.currency, m.verify_shows, m.list_shows, m.came - m.went AS shows, m.went, m.earned, m.kept, m.refunded, m.lost,
+      m.currency, m.verify_shows, m.list_shows, m.list_heard_at, m.came - m.went AS shows, m.went, m.earned, m.kept, m.refunded, m.lost,
       m.refunded_elsewhere + m.send_back_elsewhere AS elsewhere, m.came - m.earned - m.kept - m.send_back AS held,
       m.refunded - m.refunded_elsewhere + m.send_back - m.send_back_elsewhere + m.lost - m.went AS to_go,
       p.reference IN (
@@ -59,7 +59,7 @@ const COMPARE = `
       CASE WHEN is_aside THEN 0 ELSE l.shows END AS listed, earned, kept, refunded, lost, elsewhere,
       coalesce(l.shows, 0) - o.shows AS beyond_reach, answered_at, l.reference IS NOT NULL AS is_listed,
       is_in_reach AND l.reference IS NULL AND o.shows > 0 AND earned > 0
-        AND list_shows IS DISTINCT FROM 0 AS is_lacking
+        AND (list_shows IS DISTINCT FROM 0 OR list_heard_at IS NULL) AS is_lacking
     FROM l FULL JOIN o ON o.reference = l.reference)
   SELECT CASE WHEN differs THEN reference END AS reference, currency,
     coalesce(sum(listed), 0)::text AS listed, coalesce(sum(earned), 0)::text AS earned,

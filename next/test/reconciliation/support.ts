@@ -1,13 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import type { Report } from '../../src/reconciliation/report.ts';
+import { startOf } from '../support/programs.ts';
 import { startShop, TEST_KEY, WEBHOOK_SECRET, type Shop, type ShopOptions } from '../support/shop.ts';
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const SHOP_TOKEN = 'a_token_of_a_shop_for_tests';
 
 export type Ran = { exit: number | string; out: string; err: string };
@@ -23,9 +22,10 @@ export async function startDesk({ env, ...options }: ShopOptions = {}): Promise<
   const shop = await startShop({ ...options, env: ours });
   const keys = { GATEWAY_SECRET_KEY: TEST_KEY, WEBHOOK_SECRETS: WEBHOOK_SECRET, USER: 'ada', HOME: tmpdir() };
   const places = { PUBLIC_URL: shop.url, DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url ?? '' };
-  const terminal = fork(fileOf('terminal.ts'), {
+  const flags = startOf('test/reconciliation/terminal.ts', true);
+  const terminal = fork(flags.pop() ?? '', startOf('src/cli.ts', false).slice(-1), {
     cwd: tmpdir(),
-    execArgv: ['--import', LOADER],
+    execArgv: flags,
     env: { ...keys, ...places, ...ours },
   });
   const ended = once(terminal, 'exit');

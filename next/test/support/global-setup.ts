@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startPostgres } from '../../local/postgres.ts';
 import { applyMigrations } from '../../src/platform/migrate.ts';
 import { beside, nameOf } from './database.ts';
+import { buildPrograms } from './programs.ts';
 
 declare global {
   var tearDownTests: () => Promise<void>;
@@ -12,15 +13,17 @@ declare global {
 
 /**
  * One real PostgreSQL for the run, the one of TEST_DATABASE_URL or one of our own, and a migrated database in it that
- * the tests clone: none sees another's rows.
+ * the tests clone: none sees another's rows. And the programs that they start.
  */
 export default async function setUp(): Promise<void> {
+  const removePrograms = await buildPrograms();
   const server = await openServer();
   const template = new URL(server.url);
   template.pathname = `/template_${randomBytes(8).toString('hex')}`;
   globalThis.tearDownTests = async () => {
     await beside(template, `DROP DATABASE IF EXISTS ${nameOf(template)} WITH (FORCE)`);
     await server.stop();
+    await removePrograms();
   };
   try {
     await beside(template, `CREATE DATABASE ${nameOf(template)}`);

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startOf } from './programs.ts';
 
 const ROOT = new URL('../../', import.meta.url);
-const LOADER = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 /** Of each of its outputs, the newest characters that are kept. */
 const KEPT = 4_000_000;
 /** Longer than the program takes to drain. */
@@ -35,7 +34,7 @@ export type Running = {
  */
 export function startProcess(program: string, env: Record<string, string>, args: readonly string[] = []): Running {
   const { PATH = '', HOME = tmpdir() } = process.env;
-  const child = spawn(process.execPath, ['--import', LOADER, fileURLToPath(new URL(program, ROOT)), ...args], {
+  const child = spawn(process.execPath, [...startOf(program, 'GATEWAY_ADAPTER' in env), ...args], {
     cwd: tmpdir(),
     env: { PATH, HOME, TMPDIR: tmpdir(), TSX_TSCONFIG_PATH: fileURLToPath(new URL('tsconfig.json', ROOT)), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

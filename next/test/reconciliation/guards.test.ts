@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { happens as isTold } from '../money/support.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/ports.ts';
+import { startProcess } from '../support/process.ts';
+import { readSources } from '../support/sources.ts';
+import { TEST_KEY } from '../support/shop.ts';
+import { openBooks, type Books } from './books.ts';
+import { buy, happens } from './makers.ts';
+import { look, startDesk, type Desk } from './support.ts';
+
+// What keeps a list that is cut, or a figure that nobody has heard, from making cases.
+
+describe('a list that lacks more than ten paid payments, and more than one in a hundred of them', () => {
+  let books: Books;
+  afterEach(() => books.close());
+
+  /** A run whose list is so many of the newest payments. @returns how many are called absent, or why it is not whole */
+  async function listed(rows: number): Promise<unknown> {
+    books.service.faults = [{ kind: 'cut', rows }];
+    const { report } = await books.reconcile();
+    return report?.complete ? (report.findings.absent_from_history ?? 0) : report?.reason;
+  }
+  const lacks = (some: number, all: number) => expect.stringContaining(`lacks ${some} of ${all} `) as unknown;
+
+  test('those that are known to be absent count no more, and those that came back count again', async () => {
+    books = await openBooks();
+    expect(await listed(14)).toBe(10);
+    expect(await listed(3)).toEqual(lacks(11, 24));
+    expect(await listed(4)).toBe(20);
+    expect(await listed(24)).toBe(0);
+    expect(await listed(13)).toEqual(lacks(11, 24));
+    // Verify has taken all back and shown it again: what the list is taken to show since, no run has heard.
+    await books.database.query('UPDATE money SET list_shows = 0, list_word = NULL, list_heard_at = NULL');
+    expect(await listed(13)).toEqual(lacks(11, 24));
+  });
+
+  test('one in a hundred may be absent at once where that is more than ten', async () => {
+    books = await openBooks({ count: 1_100, pageSize: 200 });
+    expect(await listed(1_088)).toEqual(lacks(12, 1_100));
+    expect(await listed(1_089)).toBe(11);
+  });
+
+  test('what verify has said for less time than the list lags counts as little as what nobody has paid', async () => {
+    books = await openBooks();
+    const said = (ago: string) =>
+      books.database.query(`BEGIN; SET LOCAL session_replication_role = replica;
+        UPDATE verifications SET at = now() - interval '${ago}'; COMMIT`);
+    await said('9 minutes');
+    expect(await listed(0)).toBe(0);
+    await said('11 minutes');
+    expect(await listed(0)).toEqual(lacks(24, 24));
+  });
+});
+
+describe('what verify says after a run has heard the list', () => {
+  let desk: Desk;
+  beforeAll(async () => {
+    desk = await startDesk();
+  });
+  afterAll(() => desk.stop());
+
+  /** How a payment stands, and what the list is taken to show of it: figure, word, whether a run has heard that. */
+  async function stands(reference: string) {
+    const figure = `concat_ws(' ', list_shows, list_word, list_heard_at IS NOT NULL) AS list`;
+    const rows = await desk.database.query(`SELECT ${figure} FROM money WHERE reference = $1`, [reference]);
+    return { ...(await look(desk, reference)), ...rows[0] };
+  }
+  const [list, sound] = ['850000 SUCCESS t', { message: 'goes', cases: [] }];
+  /** Of what is plainly equal nothing is kept: it was absent for a while. */
+  async function buyHeard(): Promise<string> {
+    const { reference } = await buy(desk);
+    for (const hidden of [true, false]) {
+      await happens(desk, reference, 'hide', { from: 'list', hidden });
+      await desk.reconcile();
+    }
+    expect(await stands(reference)).toMatchObject({ ...sound, list });
+    return reference;
+  }
+  const says = (reference: string, said: object) => isTold(desk, reference, 'record', { ...said, verifyOnly: true });
+
+  test.each<[says: string, said: object, finds: string | null, taken: string]>([
+    ['the same by another word', { status: 'PAID' }, null, list],
+    ['that it failed', { status: 'FAILED' }, 'contradicted 0 850000 NGN', list],
+    ['less, and not that any went', { amount: 8000 }, 'contradicted 0 50000 NGN', list],
+    ['that a part went', { amount_refunded: 42 }, 'reversed 0 4200 NGN', '845800 f'],
+    ['that all went', { status: 'REVERSED' }, 'reversed 0 850000 NGN', '0 f'],
+  ])(
+    '%s, and then that it is there: nothing stays open by what the list is only taken to show',
+    async (_, said, finds, taken) => {
+      const reference = await buyHeard();
+      await says(reference, said);
+      const found = finds === null ? sound : { message: 'held', cases: [finds] };
+      expect(await stands(reference)).toMatchObject({ ...found, list: taken });
+      await says(reference, { status: 'SUCCESS', amount: 8500, amount_refunded: null });
+      expect(await stands(reference)).toMatchObject({ ...sound, list: taken });
+      await desk.reconcile();
+      expect(await stands(reference)).toMatchObject({ ...sound, list });
+    },
+  );
+
+  test('the same as the list that has shown it gone: it went once, and is one case', async () => {
+    const reference = await buyHeard();
+    await happens(desk, reference, 'reverse');
+    await says(reference, { status: 'SUCCESS', amount_refunded: null });
+    await desk.reconcile();
+    const money = ['NGN came 850000 went 850000 earned 850000'];
+    const gone = { cases: ['reversed 0 850000 NGN'], money, list: '0 REVERSED t' };
+    expect(await stands(reference)).toMatchObject(gone);
+    await says(reference, { status: 'REVERSED', amount_refunded: 8500 });
+    expect(await stands(reference)).toMatchObject(gone);
+    expect((await desk.database.query('SELECT 1 FROM cases WHERE reference = $1', [reference])).length).toBe(2);
+  });
+
+  test('R9: of two servers with one database, each goes by its own settings', async () => {
+    const PORT = String(await freePort());
+    const places = { PORT, DATABASE_URL: desk.database.url, GATEWAY_URL: desk.sandbox?.url ?? '' };
+    const env = { ...places, GATEWAY_SECRET_KEY: TEST_KEY, CHECKOUTS_PER_MINUTE: '1', WORKER: 'off' };
+    const other = startProcess('src/server.ts', env);
+    await eventually(() => other.lines().some(({ msg }) => msg === 'ready'));
+    const json = { email: 'ada@example.com', items: [{ sku: 'ankara-tote', quantity: 1 }] };
+    const at = async (url: string) => (await desk.request('POST', `${url}/checkout`, { json })).status;
+    const theirs = `http://127.0.0.1:${PORT}`;
+    const statuses = [await at(theirs), await at(theirs), await at(desk.url)];
+    await desk.restart();
+    statuses.push(await at(desk.url), await at(theirs));
+    await other.kill('SIGTERM');
+    expect(statuses).toEqual([201, 429, 201, 201, 429]);
+  });
+});
+
+test('R10: no test waits for a time, or goes by the hour', () => {
+  // Of these, one ends what hangs, and the other is a flood of so many a second.
+  const others = readSources('test').filter(({ path }) => !/^test.(support|failures.(database|floods))/.test(path));
+  const clocks = others.filter(({ code }) => /\b(sleep|setTimeout|retryTimes)\(|\.get\w*(Hours|Day|Date)\(/.test(code));
+  expect(clocks.map(({ path }) => path)).toEqual([]);
+});
+
+test('R12: a postinstall without the dev dependencies says what is needed, and does not fail', () => {
+  const script = readFileSync(new URL('../../prisma/generate.cjs', import.meta.url), 'utf8');
+  const { status, stdout } = spawnSync(process.execPath, ['-e', script], { cwd: tmpdir(), encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, expect.stringContaining('generate the client where')]);
+});
+
+test('R13: our migrations are dated in the past, so that a shop’s own come after them', () => {
+  const now = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
+  const names = readdirSync(new URL('../../prisma/migrations', import.meta.url)).filter((name) => /^\d/.test(name));
+  expect([names.length > 0, names.filter((name) => name > now)]).toEqual([true, []]);
+});

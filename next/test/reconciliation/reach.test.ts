@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { booked, openBooks, rowOf, type Books, type Paid, type Row } from './books.ts';
+
+// A list that reaches back a week. What is older rolls off, also while a run reads: of what is within six hours of that
+// end, absence says nothing, and only what came is believed.
+
+const INSIDE = '161 hours 50 minutes';
+const BEYOND = '162 hours 10 minutes';
+const OPENED = 'opened_at = now() - $2::interval';
+const NEVER_OPENED = 'opened_at = NULL, created_at = now() - $2::interval';
+const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/week.ts', import.meta.url));
+
+let books: Books;
+beforeEach(async () => {
+  books = await openBooks();
+});
+afterEach(() => books.close());
+
+const reconcile = () => books.reconcile([], { GATEWAY_ADAPTER });
+/** All were paid in this hour, and opened then unless it is said otherwise. */
+const moveBack = ({ reference }: Paid, time: string, set = OPENED) =>
+  books.database.query(`UPDATE payments SET ${set} WHERE reference = $1`, [reference, time]);
+/** NGN 1.00 of it is to go, and shows nowhere: it differs by that alone. */
+async function refund({ orderId, reference }: Paid): Promise<void> {
+  const row = `INSERT INTO refunds (order_id, amount, reason, "by") VALUES ($1, 100, 'broken', 'ada')`;
+  await books.database.query(row, [orderId]);
+  await books.database.query('UPDATE money SET refunded = 100 WHERE reference = $1', [reference]);
+}
+
+/** Of the newest orders, what the list shows in place of their own rows. */
+function listInstead(...shown: Row[][]): void {
+  const rest = books.orders.slice(shown.length).map((order) => rowOf(order));
+  books.service.rows = [...shown.flat(), ...rest];
+}
+
+const back: Row = { status: 'REVERSED' };
+const twice: Row[] = [{}, { id: 'second' }];
+/** How it differs, when it was opened, what the list has of it; what is found, how often it was heard to be paid. */
+const TABLE: [how: string, ago: string, list: Row[], finds: string | null, heard: number | null][] = [
+  ['not at all', INSIDE, [], 'absent_from_history', 0],
+  ['not at all', BEYOND, [], null, null],
+  ['never opened', INSIDE, [], 'absent_from_history', 0],
+  ['never opened', BEYOND, [], null, null],
+  ['a refund is under way', INSIDE, [], 'absent_from_history', 0],
+  ['a refund is under way', BEYOND, [], null, null],
+  ['a refund is under way', INSIDE, [{}], null, 1],
+  ['a refund is under way', BEYOND, [back], null, null],
+  ['taken back', INSIDE, [back], 'reversed', 0],
+  ['taken back', BEYOND, [back], null, null],
+  ['charged twice', INSIDE, twice, 'charged_again', 2],
+  ['charged twice', BEYOND, twice, 'charged_again', 2],
+];
+
+test('what is absent or less is believed where the list reaches, by when a page was opened; what is more, everywhere', async () => {
+  for (const [index, [how, ago]] of TABLE.entries()) {
+    const order = books.orders[index] as Paid;
+    await moveBack(order, ago, how === 'never opened' ? NEVER_OPENED : OPENED);
+    if (how === 'a refund is under way') await refund(order);
+  }
+  listInstead(...TABLE.map(([, , list], index) => list.map((more) => rowOf(books.orders[index] as Paid, more))));
+  const { exit, report } = await reconcile();
+  // Not about the two that may have rolled off, and are else as they should be.
+  const about = { reason: null, verified: 10, identity: [{ difference: '0.00' }] };
+  expect({ exit, ...report }).toMatchObject({ exit: 1, ...about });
+  const { cases, money } = await booked(books.database);
+  const seen = TABLE.map(([how, ago, list], index) => {
+    const { reference, amount } = books.orders[index] as Paid;
+    const ours = ({ reference: one }: { reference?: unknown }) => one === reference;
+    const shows = money.find(ours)?.list_shows;
+    const heard = shows === null ? null : Number(shows) / Number(amount);
+    return [how, ago, list, cases.find(ours)?.class ?? null, heard];
+  });
+  expect(seen).toEqual(TABLE);
+});
+
+test('a list that shows nothing is whole where it reaches none of what was paid, and lacks all that it reaches', async () => {
+  for (const order of books.orders) await moveBack(order, BEYOND);
+  listInstead(...books.orders.map(() => []));
+  expect(await reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed', matched: 24, verified: 0 } });
+  for (const order of books.orders) await moveBack(order, INSIDE);
+  expect(await reconcile()).toMatchObject({ exit: 2, report: { reason: expect.stringContaining('lacks 24 of 24') } });
+});
+
+test('a stranger’s money is as old as the list reaches: absence takes nothing of it, and its own row does', async () => {
+  const [order] = books.orders as [Paid];
+  const stranger = (more: Row = {}) => rowOf({ ...order, reference: 'stranger', id: 'third' }, more);
+  const finds = async (...rows: Row[]) => {
+    books.service.rows = [...rows, ...books.orders.map((one) => rowOf(one))];
+    await reconcile();
+    const { cases } = await booked(books.database);
+    return cases.map(({ class: name, held, closed_by: by }) => [name, held, by]);
+  };
+  const held = ['unknown_reference', String(order.amount), null];
+  expect(await finds(stranger())).toEqual([held]);
+  expect(await finds()).toEqual([held]);
+  expect(await finds(stranger(back))).toEqual([[held[0], held[1], 'reconciliation']]);
+});
