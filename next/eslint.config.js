@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 
 // The rules that know types are the reason for ESLint here: a query that nobody awaits is a lost write.
 export default defineConfig(
-  { ignores: ['dist', 'coverage', '.data', 'src/platform/prisma', '**/*.cjs'] },
+  { ignores: ['dist', 'coverage', '.data', 'src/platform/prisma', 'src/**/*.js', '**/*.cjs'] },
   eslint.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -1,7 +1,6 @@
 import cors from 'cors';
 import express, { Router, type Express } from 'express';
 import helmet from 'helmet';
-import { isLocal } from './alerts/local.ts';
 import { countWebhook, registry } from './alerts/metrics.ts';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { createCheckoutLimits } from './checkout/limits.ts';
@@ -15,8 +14,9 @@ import { accessLog } from './platform/logger.ts';
 import { formatMajor } from './platform/money.ts';
 import { notFound, Problem, problemHandler } from './platform/problem.ts';
 import { createStreams } from './shop-api/streams.ts';
+import { shopPageRoutes } from './shop-pages/routes.ts';
 import { shopApiRoutes } from './shop-api/routes.ts';
-import { requireToken } from './shop-api/token.ts';
+import { isLocal, requireToken } from './shop-api/token.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /**
@@ -45,6 +45,7 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   );
   app.use(shopApiRoutes({ ...shared, token: config.SHOP_API_TOKEN }));
   app.use(readRoutes(program, (network) => limits.countRead(network)));
+  app.use(shopPageRoutes(program, ownOrigin));
   app.use(metricsRoute(program));
   if (ownRoutes !== null) app.use(ownRoutes(program));
   app.use(notFound);

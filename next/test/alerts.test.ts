@@ -9,6 +9,7 @@ import { openDatabase } from '../src/platform/db.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { eventually } from './support/eventually.ts';
 import { befall, healService, useShop } from './support/failures.ts';
+import { comeBack, settle } from './support/outside.ts';
 import { TEST_KEY } from './support/shop.ts';
 import { startMailServer, type MailServer } from './support/smtp.ts';
 
@@ -165,6 +166,21 @@ test('new cases are told together: how many, and the first sentences', async () 
   const sentences = calls('cases-open').map(({ data }) => String(data.sentence).replace(/Case \d+/g, 'Case'));
   const each = '\nCase is of …@example.com.';
   expect(sentences).toEqual([`1 case open.${each}`, `6 new cases, 7 open in all.${each.repeat(5)}\n…`]);
+});
+
+test('a case that gets another class is told as a new one', async () => {
+  const one = await shop.checkout();
+  const settled = () => sql(`UPDATE cases SET opened_at = opened_at - interval '1 minute'`);
+  await settle(shop, one.reference, { amount: 1000 });
+  await settled();
+  await pass(0);
+  await shop.sandboxPost(`/transactions/${one.reference}/record`, { amount: 9000 });
+  await comeBack(shop, one.reference);
+  await settled();
+  await later(16);
+  await pass(0);
+  const sentences = calls('cases-open').map(({ data }) => String(data.sentence).split('.')[0]);
+  expect(sentences).toEqual(['1 case open', '1 new case, 1 open in all']);
 });
 
 test('while the service does not answer, a refused key is not over', async () => {

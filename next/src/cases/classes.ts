@@ -57,7 +57,8 @@ export type Facts = {
 };
 
 /** A reason to open a case. A decision covers what was seen, by this digest: class, words, figures; no ids or times. */
-export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
+export type Finding = Record<'held' | 'missing', bigint> & { rule: string; class: CaseClass; digest: Digest };
+type Digest = Uint8Array<ArrayBuffer>;
 
 /** All findings, the loudest first: a decision that covers one passes over to the next. Pure. */
 export function classify(facts: Facts): Finding[] {
@@ -65,12 +66,7 @@ export function classify(facts: Facts): Finding[] {
   const { held, reversed, stillToGo, need } = standing;
   const findings: Finding[] = [];
   const find = (rule: string, name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
-    findings.push({
-      class: name,
-      held: amounts.held ?? 0n,
-      missing: amounts.missing ?? 0n,
-      digest: digestOf([rule, name, seen]),
-    });
+    findings.push({ rule, class: name, held: 0n, missing: 0n, ...amounts, digest: digestOf([rule, name, seen]) });
   };
   if (reversed > 0n || short.length > 0) {
     const seen = [reversed, ...short.map(({ name, word, shows, doubt }) => [name, word, shows, doubt])];
@@ -105,13 +101,14 @@ function whyHeld({ order, currency, isDecided, isReleased, verify, standing }: F
   if (order === null) return 'unknown_reference';
   if (currency !== order.currency) return 'currency_mismatch';
   if (isDecided) return 'paid_after_decision';
-  if (isReleased) return 'charged_again';
+  // What came beyond the price is no second charge where all of it is the price in another unit.
+  if (isReleased) return isPowerOfTenApart(standing.held + order.amount, order.amount) ? 'unit_error' : 'charged_again';
   if (order.isReleased) return 'duplicate_payment';
   if (order.isEnded) return 'paid_after_end';
   if (shows === 0n) return 'contradicted';
   if (verify?.doubt) return 'unproven';
   if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
-  if (standing.held > order.amount && shows < order.amount) return 'contradicted';
+  if (standing.held >= order.amount && shows < order.amount) return 'contradicted';
   return standing.held < order.amount ? 'underpaid' : 'overpaid';
 }
 

@@ -52,7 +52,9 @@ export function shortfall(
     const isExpected = verify.outcome === 'reversed' && verify.gone !== null && verify.gone <= expected;
     const waitsUntil = new Date(verify.at.getTime() + lagMin * MINUTE_MS + UNCLEAR_MS);
     const isListNewer = list.heardAt !== null && list.heardAt > verify.at;
-    if (!(isOther || isExpected) || (!isListNewer && now >= waitsUntil))
+    // Under another id, and the list says, too, that more went than people have booked: a person must look.
+    const isSaidTwice = isOther && verify.outcome === 'reversed' && list.gone > standing.expected;
+    if (!(isOther || isExpected) || isSaidTwice || (!isListNewer && now >= waitsUntil))
       short.push({
         name: 'verify',
         word: verify.word ?? verify.outcome,

@@ -1,13 +1,13 @@
 import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
 import { againInput, basketInput, listedLanding } from '../orders/input.ts';
+import { digestOf } from '../platform/ids.ts';
 import { networkOf } from '../platform/limits.ts';
 import { formatMajor } from '../platform/money.ts';
 import { parseInput, Problem } from '../platform/problem.ts';
-import { readKey } from './idempotency.ts';
 import { returnFromCheckout } from './return.ts';
 import type { Opened } from './open-payment.ts';
-import { continueCheckout, startCheckout, type CheckoutParts } from './start.ts';
+import { continueCheckout, startCheckout, type CheckoutParts, type Key } from './start.ts';
 
 export type CheckoutRoutesParts = CheckoutParts & {
   /** Our own origin, as browsers reach it. */
@@ -102,7 +102,7 @@ function landingOf(
   { orderId, status, returnUrl }: { orderId: string; status: string; returnUrl: string | null },
 ): string {
   const target = returnUrl ?? landings[0]?.href;
-  if (target === undefined) return `${ownOrigin()}/orders/${orderId}`;
+  if (target === undefined) return `${ownOrigin()}/orders/${orderId}/page`;
   const landing = new URL(target);
   landing.searchParams.set('order', orderId);
   landing.searchParams.set('status', status);
@@ -120,4 +120,21 @@ function answer(res: Response, { orderId, reference, amount, currency, checkoutU
       currency,
       checkoutUrl,
     });
+}
+
+const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * @param header as it was sent; undefined: the request has none
+ * @param owner the e-mail address that the key belongs to: a guessed key of a stranger's is another key
+ * @param request all that must be the same when the key comes again
+ * @throws {Problem} 400 for a key that cannot be one
+ */
+export function readKey(header: string | undefined, owner: string, request: unknown): Key | null {
+  if (header === undefined || header === '') return null;
+  if (!KEY_FORM.test(header))
+    throw new Problem('malformed-request', {
+      detail: 'Idempotency-Key must be 1 to 255 printable characters without spaces.',
+    });
+  return { key: digestOf([owner.toLowerCase(), header]), digest: digestOf(request) };
 }

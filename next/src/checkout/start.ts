@@ -10,7 +10,6 @@ import { constraintOf, type Tx } from '../platform/db.ts';
 import { isSameDigest, newOrderId } from '../platform/ids.ts';
 import type { Mode } from '../platform/prisma/client.ts';
 import { Problem } from '../platform/problem.ts';
-import type { Key } from './idempotency.ts';
 import {
   openPayment,
   refusalOf,
@@ -20,6 +19,9 @@ import {
   type OpenParts,
   type Placed,
 } from './open-payment.ts';
+
+/** An Idempotency-Key as it is stored: nobody else's key collides with it, and it tells nothing. */
+export type Key = { key: Uint8Array<ArrayBuffer>; digest: Uint8Array<ArrayBuffer> };
 
 export type CheckoutParts = OpenParts & { catalogue: Catalogue; confirm: Confirm };
 

@@ -24,7 +24,7 @@ const NO_CASE = { id: null, reference: null, orderId: null, held: null, missing:
 /** What is to be done that is no case: messages that were given up, and what the last whole run could not settle. */
 async function otherRows({ prisma, terms: { mode } }: CommandParts) {
   const messages = await prisma.message.findMany({ where: { mode, ...GIVEN_UP }, orderBy: { seq: 'asc' } });
-  const whole = { mode, full: true, verdict: { not: null } };
+  const whole = { mode, full: true, verdict: { in: ['agreed', 'findings'] } };
   const run = await prisma.run.findFirst({ where: whole, orderBy: { id: 'desc' } });
   const { history, balances } = (run?.report ?? {}) as Partial<Report>;
   const [at, count] = [run?.startedAt ?? new Date(), String(history?.unreadable ?? 0)];

@@ -2,8 +2,7 @@ import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { EnvHttpProxyAgent } from 'undici';
 import { USER_AGENT } from '../gateway/client.ts';
-import { codeOf } from '../gateway/errors.ts';
-import { retryAfterSec } from '../gateway/retry-after.ts';
+import { codeOf, retryAfterSec } from '../gateway/errors.ts';
 import { startCrew, type Loop } from '../platform/loop.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
@@ -97,7 +96,7 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
     RETURNING id, type, order_id AS "orderId", body, tries, first_try_at < clock_timestamp() - make_interval(secs => ${GIVE_UP_SEC}) AS "isOld"`;
 }
 
-/** Sends one message and writes down how that went, unless its lease has passed to another process meanwhile. */
+/** Sends one message and writes down how that went; a refusal only while no other process has its lease. */
 async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger, message: Claimed): Promise<void> {
   const { id, type, orderId, tries } = message;
   try {
@@ -120,8 +119,9 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
     return;
   }
   await prisma.message.updateMany({
-    where: { id, tries, sentAt: null },
-    data: { sentAt: new Date(), nextTryAt: null, leasedUntil: null, lastError: null },
+    // Whatever became of its lease: who has it, has it, also if it is held since.
+    where: { id, sentAt: null },
+    data: { sentAt: new Date(), nextTryAt: null, leasedUntil: null, lastError: null, heldBy: null },
   });
   logger.info({ messageId: id, type, orderId, tries }, 'message delivered');
 }

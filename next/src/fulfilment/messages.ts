@@ -100,7 +100,7 @@ export async function setHold(tx: Tx, message: Message, heldBy: string | null, n
   const { id, sentAt, liftedBy, nextTryAt } = message;
   const isPersons = message.heldBy !== null && message.heldBy !== MISSING_MONEY;
   if (sentAt !== null || isPersons || (liftedBy === null ? heldBy === message.heldBy : heldBy !== null)) return;
-  // The days of a message that was held do not count.
-  const anew = { tries: 0, firstTryAt: null, ...(nextTryAt !== null && { nextTryAt: now }) };
+  // The days of a message that was held do not count. One that was given up stays so.
+  const anew = nextTryAt === null ? {} : { tries: 0, firstTryAt: null, nextTryAt: now };
   await tx.message.update({ where: { id }, data: liftedBy === null ? { heldBy, ...anew } : { liftedBy: null } });
 }

@@ -42,9 +42,12 @@ async function untilDone(change: () => Promise<{ count: number }>): Promise<numb
 /** What stands where an address was erased. */
 const ERASED = 'erased@example.invalid';
 
-/** Erases the address of an order, and what came and went about it; behind its lock. @returns false: it is open */
+/** Of a failed order that has not ended, the next payment would need the address. */
+const MAY_GO_ON = { OR: [...IS_OPEN.OR, { status: 'failed' as const, endedAt: null }] };
+
+/** Erases the address of an order, and what came and went about it; behind its lock. @returns false: it may go on */
 export async function eraseOrder(tx: Tx, id: string): Promise<boolean> {
-  const { count } = await tx.order.updateMany({ where: { id, NOT: IS_OPEN }, data: { email: ERASED } });
+  const { count } = await tx.order.updateMany({ where: { id, NOT: MAY_GO_ON }, data: { email: ERASED } });
   if (count === 0) return false;
   const payment = { orderId: id };
   await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });

@@ -69,9 +69,10 @@ export type Reading = {
   status: 'paid' | 'pending' | 'failed' | 'expired' | 'reversed' | 'unknown';
   /** The service's own word, for people. */
   word: string;
+  /** Negative: the row of a list is itself money that went (a refund, a chargeback). */
   amount: string | number | null;
   currency: string | null;
-  /** The service's own id: two paid rows with different ids, or without ids, are two charges. */
+  /** The service's own id: rows of one id are one charge; with different ids, or without ids, they are as many. */
   id?: string | null;
   mode?: 'test' | 'live' | null;
   /** How much of it went back; unit of amount. */

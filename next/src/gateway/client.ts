@@ -2,8 +2,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
-import { codeOf, Unanswered } from './errors.ts';
-import { retryAfterSec } from './retry-after.ts';
+import { codeOf, retryAfterSec, Unanswered } from './errors.ts';
 
 /** On every call to another system: firewalls refuse calls without one. */
 export const USER_AGENT = 'payment-integrator/1.0';

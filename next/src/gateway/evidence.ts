@@ -1,5 +1,6 @@
 import type { Reading, ServiceAdapter } from './adapter.ts';
 import type { Mode, Outcome } from '../platform/prisma/client.ts';
+import { minorDigits } from '../platform/money.ts';
 import { fromServiceAmount } from './amounts.ts';
 
 export type { Mode, Outcome };
@@ -70,6 +71,7 @@ export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapt
     return judged('it is about another reference than the one that was asked for');
   if (reading.mode && reading.mode !== asked.mode) return judged(`it is of ${reading.mode} mode`);
   if (outcome === 'reversed') {
+    if (currency !== null && minorDigits(currency) === null) return judged('its currency is none of ISO 4217');
     // A figure counts only as what it can be: 0 < refunded < amount says what is left, anything else that nothing is.
     const left = amount !== null && refunded !== null && refunded > 0n && refunded < amount ? amount - refunded : 0n;
     return { ...facts, outcome, shows: left, gone: amount !== null && amount > 0n ? amount - left : null, doubt: null };

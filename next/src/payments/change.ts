@@ -92,7 +92,7 @@ export function tell({ terms, dossier, now, outbox }: Change, type: MessageType,
   if (row !== null) outbox.push(row);
 }
 
-export const UNHEARD = { listGone: 0n, listWord: null, listHeardAt: null };
+export const UNHEARD = { listGone: 0n, listWord: null, listDoubted: false, listHeardAt: null };
 
 /** The ledger of a payment in a currency; an empty one where nothing was shown yet. */
 export function moneyOf(payment: DossierPayment, currency: string): MoneyRow {

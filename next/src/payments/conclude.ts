@@ -29,30 +29,30 @@ export async function conclude(change: Change): Promise<void> {
 async function concludeCase(change: Change, payment: DossierPayment, money: MoneyRow): Promise<void> {
   const { tx, dossier, now, by } = change;
   const { currency } = money;
-  const { reference } = payment;
   await endCovers(change, payment, money);
   const finding = findingOf(change, payment, money);
   const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
-  if (finding === undefined) {
-    // An answer that may be about other money closes nothing.
-    if (open === undefined || shortfallOf(change, payment, money).unclearUntil !== null) return;
+  // An answer that may be about other money closes nothing.
+  if (finding === undefined && shortfallOf(change, payment, money).unclearUntil !== null) return;
+  // What is of another class now is told anew.
+  if (open?.class !== finding?.class && open !== undefined) {
     Object.assign(open, await tx.case.update({ where: { id: open.id }, data: { closedAt: now, closedBy: by } }));
-    record(change, 'case closed', reference, { case: String(open.id), class: open.class });
-    return;
+    record(change, 'case closed', payment.reference, { case: String(open.id), class: open.class });
   }
-  const data = { ...finding, evidence: sourcesOf(payment.verifications[0], money) };
-  if (open === undefined) {
-    const about = { mode: dossier.mode, reference, orderId: dossier.id || null, currency };
+  if (finding === undefined) return;
+  const { class: name, held, missing, digest } = finding;
+  const data = { class: name, held, missing, digest, evidence: sourcesOf(payment.verifications[0], money) };
+  if (open?.closedAt !== null) {
+    const about = { mode: dossier.mode, reference: payment.reference, orderId: dossier.id || null, currency };
     const opened = await tx.case.create({ data: { ...data, ...about } });
     payment.cases.push(opened);
-    record(change, 'case opened', reference, { case: String(opened.id), class: opened.class });
+    record(change, 'case opened', payment.reference, { case: String(opened.id), class: opened.class });
     tell(change, 'case.opened', aboutCase(opened));
-    await followCase(change, opened);
-  } else if (!isSameDigest(open.digest, finding.digest) || open.class !== finding.class) {
-    const isOther = open.class !== finding.class;
+    if (opened.class === 'reversed') tell(change, 'order.reversed', aboutCase(opened));
+    if (opened.class === 'unit_error') await stopOnUnitErrors(tx, dossier, currency, now);
+  } else if (!isSameDigest(open.digest, digest)) {
     Object.assign(open, await tx.case.update({ where: { id: open.id }, data }));
-    record(change, 'case changed', reference, { case: String(open.id), class: open.class });
-    if (isOther) await followCase(change, open);
+    record(change, 'case changed', payment.reference, { case: String(open.id), class: open.class });
   }
 }
 
@@ -67,12 +67,6 @@ async function endCovers(change: Change, payment: DossierPayment, money: MoneyRo
     Object.assign(one, await change.tx.case.update({ where: { id: one.id }, data: { covers: NOTHING_LEFT } }));
 }
 
-/** What follows when a case opens with a class, or gets it later. */
-async function followCase(change: Change, one: Case): Promise<void> {
-  if (one.class === 'reversed') tell(change, 'order.reversed', aboutCase(one));
-  if (one.class === 'unit_error') await stopOnUnitErrors(change.tx, change.dossier, one.currency, change.now);
-}
-
 function aboutCase({ id, class: name, reference, currency, held, missing }: Case) {
   const [heldText, missingText] = [held, missing].map((amount) => formatMajor({ amount, currency }));
   return { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
@@ -85,7 +79,7 @@ export function findingOf(change: Change, payment: DossierPayment, money: MoneyR
 }
 
 /** All of them, the loudest first. */
-function findingsOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding[] {
+export function findingsOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding[] {
   const { dossier, now } = change;
   const [newest] = payment.verifications;
   const facts: Facts = {
@@ -133,7 +127,8 @@ export function shortfallOf(change: Change, payment: DossierPayment, money: Mone
   const isProof =
     newest?.doubt === null || (release.acceptedBy !== null && newest?.doubt === release.verification.doubt);
   const verify = newest && { ...newest, shows: isProof ? showsIn(newest, money.currency) : 0n, gone: goneBy(newest) };
-  const list = { word: money.listWord, shows: money.listShows, gone: money.listGone, heardAt: money.listHeardAt };
+  const listShows = money.listDoubted && release.acceptedBy === null ? 0n : money.listShows;
+  const list = { word: money.listWord, shows: listShows, gone: money.listGone, heardAt: money.listHeardAt };
   const refunded = money.refunded - money.refundedElsewhere;
   const released = { standing: standingOf(money), refunded, release, verify: verify ?? null, list };
   return shortfall(released, now, terms.lagMin);

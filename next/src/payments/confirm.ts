@@ -12,7 +12,7 @@ import { moneyOf, record, release, setMoney, setPayment, UNHEARD } from './chang
 import type { Change, DossierPayment, Terms } from './change.ts';
 import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
-import { grow, observeVerify } from './money.ts';
+import { grow, observeVerify, standingOf } from './money.ts';
 import { afterHint, nextCheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
@@ -138,11 +138,12 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
 
 /** Should `decide` err, the keys of `releases` refuse the row. */
 async function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): Promise<void> {
-  const order = orderFacts(change.dossier);
   const { amount, currency } = change.dossier;
   const [proof] = payment.verifications;
-  if (decide({ evidence, order, isDecided: isDecided(payment) }) === 'hold' || proof === undefined) return;
   const before = moneyOf(payment, currency);
+  const facts = { order: orderFacts(change.dossier), isDecided: isDecided(payment) };
+  const isHeld = standingOf(before).held >= amount;
+  if (decide({ evidence, ...facts, isHeld }) === 'hold' || proof === undefined) return;
   setMoney(change, payment, before, grow(before, { earned: amount }), 'earned');
   const { id: verificationId, serviceId } = proof;
   await release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });

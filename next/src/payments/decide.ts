@@ -30,17 +30,19 @@ export type Situation = {
   } | null;
   /** A person has decided about this reference: its money pays nothing by itself any more. */
   isDecided: boolean;
+  /** So much came and has not gone: what the list showed going pays nothing, although verify shows it. */
+  isHeld: boolean;
 };
 
 /**
  * Whether the answer releases the order: verify, undoubted, shows exactly the price in the order's currency, and the
  * order is open and not released. Everything else that came is held. Pure: same input, same decision.
  */
-export function decide({ evidence, order, isDecided }: Situation): 'release' | 'hold' {
+export function decide({ evidence, order, isHeld, isDecided }: Situation): 'release' | 'hold' {
   const isProof = evidence.outcome === 'paid' && evidence.doubt === null;
   const isPrice = order !== null && evidence.currency === order.currency && evidence.shows === order.amount;
   const isOpen = order !== null && !order.isReleased && !order.isEnded;
-  return isProof && isPrice && isOpen && !isDecided ? 'release' : 'hold';
+  return isProof && isPrice && isOpen && isHeld && !isDecided ? 'release' : 'hold';
 }
 
 type PaymentFacts = {

@@ -77,7 +77,9 @@ export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Le
  * @param gone what the list shows as gone: a charge that goes while another comes is booked as both
  */
 export function observeList(m: Ledger, shows: bigint, gone: bigint): Ledger {
-  const followed = follow({ ...m, listShows: shows });
+  // Of 100 verify shows 60 and 40 went, and the list shows 100: no news, but a list that shows refunds late, or never.
+  const isBehind = m.verifyShows === m.came - m.went && shows > m.verifyShows && shows + gone <= m.came;
+  const followed = follow({ ...m, listShows: isBehind ? m.verifyShows : shows });
   // Of 100 it shows 60 and 40 gone: it accounts for all that came, and verify only does not show what went.
   const isAll = gone > followed.went && shows + gone <= m.came && (m.verifyShows ?? 0n) > shows;
   const known = isAll ? follow({ ...m, listShows: shows, verifyShows: shows }) : followed;

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
-/** What the list shows of a reference in a currency; minor units. */
-export type Listed = { currency: string; shows: bigint; gone: bigint; word: string | null };
+/** What the list shows of a reference in a currency; minor units. `isPart`: it lacks rows of what went. */
+export type Listed = { currency: string; word: string | null } & Amounts & Record<'isPart' | 'isDoubted', boolean>;
+type Amounts = Record<'shows' | 'gone', bigint>;
 export type Lists = ReadonlyMap<string, Listed[]>;
 
 export const FIGURES = ['listed', 'earned', 'kept', 'refunded', 'lost', 'elsewhere', 'beyond_reach'] as const;
@@ -31,27 +32,29 @@ type Row = { reference: string | null; currency: string | null } & Record<(typeo
 const COMPARE = `
   WITH l AS (
     SELECT reference, CASE WHEN min(nullif(currency, '')) = max(currency) THEN max(currency) END AS currency,
-      greatest(sum(shows), 0)::bigint AS shows, sum(gone) AS gone, bool_or(status IN ('unknown', 'unproven')) AS is_odd
+      greatest(sum(shows), 0)::bigint AS shows, sum(gone) AS gone, bool_or(status = 'unknown') AS is_odd,
+      bool_or(status = 'unproven') AS is_doubted
     FROM listed WHERE mode = $1 GROUP BY reference),
   o AS (
     SELECT p.reference, p.currency AS own, p.order_id IS NULL AND m.reference IS NULL AS is_aside,
-      m.currency, m.verify_shows, m.list_shows, m.list_heard_at, m.came - m.went AS shows, m.went, m.earned, m.kept, m.refunded, m.lost,
+      m.currency, verify_shows, list_shows, list_heard_at, came - went AS shows, went, earned, kept, refunded, lost,
       m.refunded_elsewhere + m.send_back_elsewhere AS elsewhere, m.came - m.earned - m.kept - m.send_back AS held,
       m.refunded - m.refunded_elsewhere + m.send_back - m.send_back_elsewhere + m.lost - m.went AS to_go,
       p.reference IN (
         SELECT c.reference FROM cases c JOIN payments q ON q.reference = c.reference
         WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case,
-      p.answered_at, coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(hours => $4 * 24 - 6)
-        AS is_in_reach
+      p.next_check_at IS NOT NULL AND earned > 0 AS is_unclear, p.answered_at,
+      coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(hours => $4 * 24 - 6) AS is_in_reach
     FROM payments p LEFT JOIN money m ON m.reference = p.reference WHERE p.mode = $1),
   compared AS (
     SELECT coalesce(o.reference, l.reference) AS reference, coalesce(o.currency, l.currency, o.own) AS currency,
       CASE
         WHEN o.reference IS NULL THEN l.shows > 0
         WHEN is_aside THEN false
-        WHEN o.currency IS NULL THEN has_case OR coalesce(l.shows > 0 OR gone > 0 OR is_odd, false)
+        WHEN o.currency IS NULL THEN has_case OR coalesce(l.shows > 0 OR gone > 0 OR is_odd OR is_doubted, false)
         -- A case, a debt, a refund that does not show, a word for people, another currency, a figure of either source.
-        ELSE has_case OR held <> 0 OR to_go <> 0 OR coalesce(gone > went OR (is_odd AND earned = 0), false)
+        ELSE has_case OR is_unclear OR held <> 0 OR to_go <> 0
+          OR coalesce(gone > went OR is_doubted OR (is_odd AND earned = 0), false)
           OR coalesce(l.shows > 0 AND l.currency IS DISTINCT FROM o.currency, false)
           OR coalesce(verify_shows, o.shows) <> o.shows OR coalesce(list_shows, o.shows) <> o.shows
           OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows ELSE coalesce(l.shows, 0) > o.shows END
@@ -109,11 +112,12 @@ export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<s
 export async function sumsOf(client: pg.PoolClient, mode: Mode, references: string[]): Promise<Lists> {
   // By the connection that holds the lock: who has lost it hears nothing.
   const text = `
-    SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, greatest(sum(shows), 0)::text AS shows,
-      sum(gone)::text AS gone, string_agg(DISTINCT word, ', ') AS word
+    SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, sum(gone)::text AS gone,
+      greatest(sum(shows), 0)::text AS shows, sum(shows) < 0 AS "isPart", bool_or(l.status = 'unproven') AS "isDoubted",
+      string_agg(DISTINCT word, ', ') AS word
     FROM listed l LEFT JOIN payments p ON p.reference = l.reference
     WHERE l.mode = $1 AND l.reference = ANY($2) GROUP BY 1, 2`;
-  type Sum = Record<'reference' | 'currency' | 'shows' | 'gone', string> & { word: string | null };
+  type Sum = Omit<Listed, 'shows' | 'gone'> & Record<'reference' | 'shows' | 'gone', string>;
   const { rows } = await client.query<Sum>({ text, values: [mode, references], ...PATIENT });
   const sums = new Map<string, Listed[]>();
   for (const { reference, shows, gone, ...one } of rows)
@@ -140,13 +144,19 @@ export async function dropListed(client: pg.PoolClient, mode: Mode, afterId: str
   await client.query({ text: 'DELETE FROM listed WHERE mode = $1 AND id > $2', values: [mode, afterId], ...PATIENT });
 }
 
-/** A row that moved to a later page while the list was read was read twice: one of them stays. */
+/**
+ * Rows of one id are one charge: the list writes a row for each of its states, or a row moved to a later page while it
+ * was read. The one that shows least stays, and among equal ones the newest. Rows of money that went, and of states
+ * without money, are themselves: only equal ones are one.
+ */
 export async function dropRepeated(client: pg.PoolClient, mode: Mode): Promise<void> {
   const text = `
-    DELETE FROM listed a USING (
-      SELECT reference, service_id, shows, status, max(id) AS newest FROM listed
-      WHERE mode = $1 AND service_id IS NOT NULL GROUP BY 1, 2, 3, 4 HAVING count(*) > 1) d
-    WHERE a.mode = $1 AND a.reference = d.reference AND a.service_id = d.service_id AND a.shows = d.shows
-      AND a.status = d.status AND a.id < d.newest`;
+    DELETE FROM listed a USING listed b
+    WHERE a.mode = $1 AND b.mode = $1 AND a.reference = b.reference AND a.service_id = b.service_id
+      AND a.currency = b.currency AND a.id <> b.id
+      AND CASE WHEN least(a.shows, b.shows) >= 0
+        AND a.status IN ('paid', 'reversed', 'unproven') AND b.status IN ('paid', 'reversed', 'unproven')
+        THEN b.shows < a.shows OR (b.shows = a.shows AND a.id < b.id)
+        ELSE b.shows = a.shows AND b.status = a.status AND a.id < b.id END`;
   await client.query({ text, values: [mode], ...PATIENT });
 }

@@ -5,7 +5,7 @@ import { isNumberUsed, writeRefund, type ActParts } from '../payments/acts.ts';
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, record, release, setMoney, setOrder } from '../payments/change.ts';
 import type { Change, DossierPayment } from '../payments/change.ts';
-import { findingOf, hasHeldMoney, NOTHING_LEFT, orderFacts } from '../payments/conclude.ts';
+import { findingOf, findingsOf, hasHeldMoney, NOTHING_LEFT, orderFacts } from '../payments/conclude.ts';
 import { askNow } from '../payments/due.ts';
 import { grow, standingOf } from '../payments/money.ts';
 import { isSameDigest } from '../platform/ids.ts';
@@ -51,6 +51,7 @@ async function decide(change: Change, reference: string, deciding: Deciding): Pr
   const { currency } = open;
   const money = moneyOf(payment, currency);
   const situation = { as, elsewhere, case: open as Case & { class: CaseClass }, money, standing: standingOf(money) };
+  const before = findingsOf(change, payment, money);
   const effect = effectOf({ ...situation, ...factsOf(change, payment, currency) });
   if (typeof effect === 'string') throw refused(id, `is not decided: ${effect}`);
   const { growth, releases, ends } = effect;
@@ -74,8 +75,11 @@ async function decide(change: Change, reference: string, deciding: Deciding): Pr
   if (ends && isOpen && !dossier.payments.some(hasHeldMoney))
     setOrder(change, { endedAt: now, endedBy: by, endReason: note });
   // It covers what it leaves, computed after its effect, as a decided one: having done what was advised is no new case.
+  // But not what stood beside it before, which the person was not shown.
   Object.assign(open, { decision: as, closedAt: now });
-  const covers = findingOf(change, payment, moneyOf(payment, currency))?.digest ?? NOTHING_LEFT;
+  const left = findingOf(change, payment, moneyOf(payment, currency));
+  const beside = before.filter(({ digest }) => !isSameDigest(digest, open.digest)).map(({ rule }) => rule);
+  const covers = left === undefined || beside.includes(left.rule) ? NOTHING_LEFT : left.digest;
   const closed = { decision: as, covers, closedAt: now, closedBy: by, note, number };
   Object.assign(open, await tx.case.update({ where: { id }, data: closed }));
   return releases !== null;

@@ -11,6 +11,8 @@ export type Hearing = {
   startedAt: Date;
   /** Of the whole list: only then it may lower what is known. */
   isWhole: boolean;
+  /** Up to now: else it does not show what went since, and what comes by it may have gone. */
+  isToNow: boolean;
   reachesBackDays: number | null;
 };
 
@@ -21,7 +23,7 @@ const DAY_MS = 86_400_000;
 /**
  * Asks verify about a payment that differs, and then hears what the list shows of it.
  * @param payment `isNew`: a stranger's, with the row that it gets
- * @returns false: verify had no answer, so the next run goes on with it
+ * @returns false: it could not be heard, so the next run goes on with it
  */
 export async function resolve(
   parts: AskParts,
@@ -32,11 +34,14 @@ export async function resolve(
   const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
   // A light run observes nothing but a stranger's money: what differs is verify's to say.
   if (orderId !== null && !hearing.isWhole) return isAnswered;
+  if (orderId === null && !hearing.isToNow) return false;
   const work = (change: Change): void => {
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     if (payment !== undefined && mayBeHeard(change, payment, hearing)) hear(change, payment, listed, hearing);
   };
-  await (orderId === null ? changeStranger(parts, reference, BY, work, isNew) : changeOrder(parts, orderId, BY, work));
+  if (orderId !== null) await changeOrder(parts, orderId, BY, work);
+  // Its reference is one of the other mode, too: whose money that is, nobody here can write down.
+  else if ((await changeStranger(parts, reference, BY, work, isNew)) === null) return false;
   return isAnswered;
 }
 
@@ -59,14 +64,14 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
   const mayLower = isWhole && (payment.orderId === null || opened.getTime() >= since);
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
     const shown = listed.find((one) => one.currency === currency);
-    // Absence lowers only what verify was asked about.
-    if (shown === undefined && payment.orderId === null) continue;
-    const { shows, gone, word } = shown ?? { shows: 0n, gone: 0n, word: null };
+    // Absence, of all or of the row that came, lowers only what verify was asked about.
+    if ((shown === undefined || shown.isPart) && payment.orderId === null) continue;
+    const { shows, gone, word, isDoubted } = shown ?? { shows: 0n, gone: 0n, word: null, isDoubted: false };
     const before = moneyOf(payment, currency);
     const isRise = shows > before.came - before.went;
     const isNothing = before.came === 0n && shows === 0n && gone === 0n;
     if (isNothing || !(mayLower || isRise)) continue;
-    const heard = { listWord: word, listGone: gone, listHeardAt: startedAt };
+    const heard = { listWord: word, listDoubted: isDoubted, listGone: gone, listHeardAt: startedAt };
     const after = { ...observeList(before, shows, gone), ...heard };
     setMoney(change, payment, before, after, 'shown by the list', { run: String(runId) });
   }

@@ -15,8 +15,8 @@ export type Page = { rows: readonly unknown[]; next: Position | null };
 export type End = string | null;
 
 /**
- * Reads a list page by page. The adapter decides where it ends. A path that was there before, or a page of which no
- * row is new, would go on for ever: the reading ends there and is incomplete. The texts of rows are not redacted.
+ * Reads a list page by page. The adapter decides where it ends. A path or a page that was there before would go on for
+ * ever: the reading ends there and is incomplete. The texts of rows are not redacted.
  * @param from the first page, or the one to go on with
  * @throws {Unanswered} when a page could not be had
  */
@@ -26,24 +26,20 @@ export async function* readPages(
   from: Position,
 ): AsyncGenerator<Page, End> {
   const seen = new Set<string>();
-  let last: readonly unknown[] = [];
   let { path, number } = from;
   let answer = gateway.page(path);
   for (;;) {
     seen.add(path);
     const { status, json } = await answer;
     if (status < 200 || status > 299 || json === undefined)
-      throw new Unanswered(`page ${number} of the list answered HTTP ${status}, ${json ? '' : 'not '}in JSON`, {
-        sent: true,
-      });
+      throw new Unanswered(`page ${number} answered HTTP ${status}, ${json ? '' : 'not '}in JSON`, { sent: true });
     const page = readPage(list, json.value, path, number);
     if (typeof page === 'string') return page;
     const { rows, next } = page;
     // The ends of a page tell it from all others.
     const ends = JSON.stringify(digestOf([rows.length, rows[0], rows.at(-1)]));
-    if (rows.length > 0 && (seen.has(ends) || isPart(rows, last))) return `page ${number} of the list has no new row`;
+    if (rows.length > 0 && seen.has(ends)) return `page ${number} of the list has no new row`;
     seen.add(ends);
-    last = rows;
     const isSeen = next !== null && seen.has(next.path);
     // It comes while this one is written. Who stops here does not hear that it failed.
     if (next !== null && !isSeen) (answer = gateway.page(next.path)).catch(() => undefined);
@@ -52,14 +48,6 @@ export async function* readPages(
     if (isSeen) return `page ${next.number} of the list is a page that was read before`;
     ({ path, number } = next);
   }
-}
-
-/** Whether each row was on the last page, as where a list ends and its offset is clamped. */
-function isPart(rows: readonly unknown[], last: readonly unknown[]): boolean {
-  const textOf = (row: unknown): string => JSON.stringify(row);
-  if (textOf(rows.at(-1)) !== textOf(last.at(-1))) return false;
-  const known = new Set(last.map(textOf));
-  return rows.every((row) => known.has(textOf(row)));
 }
 
 function readPage(list: List, page: unknown, path: string, number: number): Page | string {

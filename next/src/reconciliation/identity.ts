@@ -1,6 +1,6 @@
 import { EMPTY, standingOf } from '../payments/money.ts';
 import { formatMajor } from '../platform/money.ts';
-import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { FIGURES, type Comparison, type Figures, type Listed, type Lists } from './compare.ts';
 
 /** One currency, in major units: the service's total is what was earned, and each class, and a difference of zero. */
@@ -44,8 +44,9 @@ export function createIdentity(sums: Comparison['sums']) {
 
   return {
     /** Adds references that differ. @param listed what the list shows of them */
-    add: async (prisma: PrismaClient, listed: Lists, references: string[]): Promise<void> => {
-      const payments = await prisma.payment.findMany({ where: { reference: { in: references } }, include: INCLUDE });
+    add: async (prisma: PrismaClient, mode: Mode, listed: Lists, references: string[]): Promise<void> => {
+      const where = { mode, reference: { in: references } };
+      const payments = await prisma.payment.findMany({ where, include: INCLUDE });
       for (const payment of payments) bookPayment(payment, listed.get(payment.reference) ?? []);
     },
     report: (): Identity[] => [...currencies].map(([currency, booked]) => identityOf(currency, booked)),

@@ -36,6 +36,7 @@ export async function importList(
   let { next } = checkpoint;
   const { counts } = checkpoint;
   let saved = counts.records;
+  let last = new Set<string>();
   const keep = async (): Promise<void> => {
     saved = counts.records;
     // An address that has our key in it is not kept: such a run begins anew.
@@ -59,7 +60,13 @@ export async function importList(
       return { end, counts, isBroken: typeof page === 'string' };
     }
     counts.pages += 1;
-    const lines = page.value.rows.map((row) => lineOf(row, gateway, counts));
+    const lines = page.value.rows.map((row) => lineOf(row, gateway, counts)).filter((line) => line !== '');
+    // As where a list ends, and its offset is clamped: it would go on for ever.
+    if (lines.length > 0 && lines.every((line) => last.has(line))) {
+      await keep();
+      return { end: `page ${counts.pages} of the list has no new row`, counts, isBroken: false };
+    }
+    last = new Set(lines);
     const columns = 'mode, reference, currency, shows, gone, status, word, service_id';
     const into = client.query(copyFrom(`COPY listed (${columns}) FROM STDIN WITH (FORMAT csv)`));
     // What is kept is redacted, and not the whole page.

@@ -27,12 +27,8 @@ export type Report = {
 export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<Report, 'findings' | 'items'>> {
   const where = { mode, closedAt: null };
   const counts = await prisma.case.groupBy({ by: ['class'], where, _count: true });
-  const cases = await prisma.case.findMany({
-    where,
-    include: { payment: { include: { money: true } } },
-    orderBy: { id: 'asc' },
-    take: 1_000,
-  });
+  const include = { payment: { include: { money: true } } };
+  const cases = await prisma.case.findMany({ where, include, orderBy: { id: 'asc' }, take: 1_000 });
   const items = cases.map(({ id, class: name, reference, orderId, currency, held, missing, openedAt, payment }) => {
     const major = (amount: bigint): string => formatMajor({ amount, currency });
     const money = payment.money.find((one) => one.currency === currency);
@@ -43,15 +39,8 @@ export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<
     const known = isUnpaid ? payment.amount : there - held - missing;
     const [expected, actual] = isMissing ? [need, need - missing] : [known, there];
     const figures = { expected: major(expected), actual: major(actual), held: major(held) };
-    return {
-      id: String(id),
-      class: name,
-      reference,
-      orderId,
-      currency,
-      ...figures,
-      firstSeenAt: openedAt.toISOString(),
-    };
+    const about = { id: String(id), class: name, reference, orderId, currency };
+    return { ...about, ...figures, firstSeenAt: openedAt.toISOString() };
   });
   return { findings: Object.fromEntries(counts.map((one) => [one.class, one._count])), items };
 }

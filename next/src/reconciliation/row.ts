@@ -53,7 +53,7 @@ function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gatewa
   const isPaid = reading.status === 'paid';
   if (isPaid && amount === null) return 'its amount is missing, or not an exact amount of its currency';
   if (reading.refunded != null && (refunded === null || refunded < 0n)) return 'what was refunded is no amount';
-  if (amount === null) return shown(0n, 0n);
+  if (amount === null) return reading.amount == null ? shown(0n, 0n) : 'its amount is not an exact one of its currency';
   // A row of its own that is money that went.
   if (amount < 0n) return shown(amount, -amount);
   // A payment's own row that is reversed shows what is left where it says so, else nothing.

@@ -93,7 +93,9 @@ async function openRun(
   client: pg.PoolClient,
   { since, until, dryRun = false }: RunOptions,
 ): Promise<{ run: Run; checkpoint: Checkpoint }> {
-  const window = JSON.stringify([since, until]);
+  // Rows that another adapter has read are read again.
+  const { read, amountUnit, decimals } = gateway.adapter;
+  const window = JSON.stringify([since, until, amountUnit, decimals, String(read)]);
   const last = await prisma.run.findFirst({ where: { mode, endedAt: null }, orderBy: { id: 'desc' } });
   const found = last?.checkpoint as Checkpoint | null | undefined;
   if (!dryRun && last && found?.window === window && Date.now() - last.startedAt.getTime() < RESUME_MS) {
@@ -147,7 +149,7 @@ async function judge(running: Running): Promise<Report> {
     const batch = differences.slice(from, from + BATCH);
     const listed = await sumsOf(client, mode, batch);
     if (options.dryRun !== true) await settle(running, batch, listed, done);
-    if (run.full) await identity.add(prisma, listed, batch);
+    if (run.full) await identity.add(prisma, mode, listed, batch);
     options.progress?.(`${Math.min(from + BATCH, differences.length)} of ${differences.length} differences looked at`);
   }
   running.onMessage();
@@ -175,7 +177,7 @@ async function report(running: Running, outcome: Outcome): Promise<Report> {
   const reasons = [
     ...unexplained.map(({ currency, difference }) => `${currency} ${difference} is unexplained`),
     counts.unreadable > 0 && `${counts.unreadable} rows of the list cannot be read: ${counts.why ?? ''}`,
-    left > 0 && `${left} payments that differ could not be asked about: the next run goes on`,
+    left > 0 && `${left} payments that differ could not be judged: the next run up to now goes on`,
     strangers > MOST_STRANGERS && `${strangers} payments of the list are none of ours: was a database restored?`,
     cash?.reason,
   ].filter((reason) => typeof reason === 'string');
@@ -193,7 +195,8 @@ async function report(running: Running, outcome: Outcome): Promise<Report> {
 async function settle(running: Running, batch: string[], listed: Lists, done: Done): Promise<void> {
   const { prisma, run, gateway } = running;
   const { reachesBackDays } = gateway.adapter.history;
-  const hearing = { runId: run.id, startedAt: run.startedAt, isWhole: run.full, reachesBackDays };
+  const isToNow = running.options.until === null;
+  const hearing = { runId: run.id, startedAt: run.startedAt, isWhole: run.full, isToNow, reachesBackDays };
   const payments = await prisma.payment.findMany({ where: { mode: run.mode, reference: { in: batch } } });
   const work = batch.map((reference) => async () => {
     const payment = payments.find((one) => one.reference === reference);

@@ -96,6 +96,17 @@ test('M7: another word closes no reversal, a part of the money lessens it, and a
   await stands(shop, orderId, 'paid');
 });
 
+test('a case that gets another class is a new case, and told as one', async () => {
+  const { orderId, reference } = await buy(shop);
+  await happens(shop, reference, 'record', { status: 'FAILED' });
+  await stands(shop, orderId, 'paid', ALL_GONE);
+  await happens(shop, reference, 'record', { status: 'chargeback' });
+  await stands(shop, orderId, 'paid', 'reversed 0 850000 NGN');
+  await isTold(orderId, 'case.opened', 2);
+  const cases = told(orderId, 'case.opened').map(({ data }) => (data.case as { class: string }).class);
+  expect(cases).toEqual(['contradicted', 'reversed']);
+});
+
 test('M9: a refund by bank explains nothing that goes at the service', async () => {
   const { orderId, reference } = await buy(shop);
   await refund(orderId, '4500.00', true);

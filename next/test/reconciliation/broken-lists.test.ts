@@ -41,6 +41,27 @@ test.each([
   await isIncomplete(/^page \d of the list/);
 });
 
+test.each([{}, { merchant: 'another' }])(
+  'E5: a last row that comes for ever, otherwise where nobody reads (%j)',
+  async (more) => {
+    let last: unknown;
+    const style: PageStyle = (rows, { page }) => {
+      last = rows.at(-1) ?? { ...(last as Row), ...more, receipt: page };
+      // It has an end, so that a run that does not notice ends.
+      return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
+    };
+    books = await openBooks({ style });
+    await isIncomplete(/^page \d+ of the list has no new row/);
+  },
+);
+
+test('E5: a last page that reads like rows before it is no loop, where a list has no ids', async () => {
+  books = await openBooks();
+  const rows = [...ours(), { ...ours().at(-1), createdAt: new Date(0).toISOString() }];
+  books.service.rows = rows.map((row) => ({ ...row, id: undefined }));
+  expect(await books.reconcile()).toMatchObject({ exit: 1, report: { findings: { charged_again: 1 } } });
+});
+
 test('E10: what cannot be read is counted and said, and the rest is compared', async () => {
   books = await openBooks();
   const [first] = ours() as [Row];

@@ -41,6 +41,9 @@ test('cash: what was paid out, on all pages, is no difference; a fee is one, and
   expect(report.transfers).toEqual([{ currency: 'NGN', total: '7000.50' }]);
   const fee = { currency: 'KWD', balance: '18.250', difference: '-0.250' };
   expect(report.balances).toEqual([naira('9999.50', '0.00'), fee]);
+  // A run that could not be completed does not know better.
+  await befall(desk, 'history', 'status');
+  expect(await desk.reconcile()).toMatchObject({ exit: 2 });
   const { out } = await desk.run('cases', 'list', '--json');
   expect(JSON.parse(out)).toMatchObject([{ class: 'balance', currency: 'KWD' }]);
 });

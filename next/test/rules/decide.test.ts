@@ -23,12 +23,13 @@ test('M1, M11, M19: of every answer and every state of an order, one releases', 
   });
   const ours = { amount: [850_000n], currency: ['NGN'], isReleased: BOTH, isEnded: BOTH };
   const order = [null, ...combinations<NonNullable<Situation['order']>>(ours)];
-  const all = combinations<Situation>({ evidence, order, isDecided: BOTH });
-  expect(all).toHaveLength(9 * 7 * 3 * 2 * 5 * 2);
+  const all = combinations<Situation>({ evidence, order, isHeld: BOTH, isDecided: BOTH });
+  expect(all).toHaveLength(9 * 7 * 3 * 2 * 5 * 2 * 2);
   expect(all.filter((one) => decide(one) === 'release')).toEqual([
     {
       evidence: { outcome: 'paid', shows: 850_000n, currency: 'NGN', doubt: null },
       order: { amount: 850_000n, currency: 'NGN', isReleased: false, isEnded: false },
+      isHeld: true,
       isDecided: false,
     },
   ]);

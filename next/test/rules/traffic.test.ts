@@ -1,5 +1,14 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createTraffic } from '../../src/gateway/traffic.ts';
+
+// The queue of a crowd that is gone runs on for two seconds, and keeps no worker of jest for that.
+beforeAll(() => {
+  const { setInterval } = globalThis;
+  jest.spyOn(globalThis, 'setInterval').mockImplementation((work, ms) => setInterval(work, ms).unref());
+});
+afterAll(() => {
+  jest.restoreAllMocks();
+});
 
 const answer = () => Promise.resolve({ status: 200, retryAfterSec: null });
 

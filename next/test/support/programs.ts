@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { build, stop, type Metafile, type Plugin } from 'esbuild';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /*
@@ -10,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
  */
 
 const ROOT = new URL('../../', import.meta.url);
+const FOLDER = fileURLToPath(ROOT);
 const PROGRAMS = ['src/server.ts', 'src/worker.ts', 'src/cli.ts', 'tools/probe.ts', 'test/reconciliation/terminal.ts'];
 /** The modules that tests name as adapters. */
 const ADAPTER = /\/adapters\/\w+\.ts$|\/till\.ts$/;
@@ -19,36 +21,49 @@ const FLAGS = ['--liftoff-only'];
 const require = createRequire(import.meta.url);
 const TYPESCRIPT = pathToFileURL(require.resolve('tsx')).href;
 
-type Built = { outputs: Record<string, { entryPoint?: string }> };
-type Bundler = { build(options: object): Promise<{ metafile: Built }>; stop(): Promise<void> };
+/** A module finds the files beside its source, and a program knows that it is the one that was started. */
+const places: Plugin = {
+  name: 'places',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      const place = PROGRAMS.includes(relative(FOLDER, path)) ? 'import.meta.url' : `"${pathToFileURL(path).href}"`;
+      return { contents: text.replaceAll('import.meta.url', place), loader: path.endsWith('x') ? 'tsx' : 'ts' };
+    });
+  },
+};
 
 /** Builds them, in a folder that TEST_PROGRAMS names. @returns removes it */
 export async function buildPrograms(): Promise<() => Promise<void>> {
-  const { build, stop } = createRequire(require.resolve('tsx'))('esbuild') as Bundler;
-  const folder = await mkdtemp(join(tmpdir(), 'integrator-programs-'));
-  const out = join(folder, 'programs');
-  await mkdir(out);
-  // Where a program looks for what is beside it.
-  for (const name of ['prisma', 'node_modules']) await symlink(fileURLToPath(new URL(name, ROOT)), join(folder, name));
-  await writeFile(join(out, 'package.json'), '{ "type": "module" }');
+  const out = await mkdtemp(join(tmpdir(), 'integrator-programs-'));
+  const remove = () => rm(out, { recursive: true, force: true });
+  try {
+    await writeFile(join(out, 'package.json'), '{ "type": "module" }');
+    await writeFile(join(out, HOOKS), hooksFor(await bundle(out)));
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  process.env.TEST_PROGRAMS = out;
+  return remove;
+}
+
+async function bundle(outdir: string): Promise<Metafile> {
   const files = await readdir(new URL('test', ROOT), { recursive: true });
   const adapters = files.filter((file) => ADAPTER.test(file)).map((file) => join('test', file));
   const { metafile } = await build({
     entryPoints: [...PROGRAMS, ...adapters],
-    absWorkingDir: fileURLToPath(ROOT),
+    absWorkingDir: FOLDER,
     outbase: '.',
-    outdir: out,
+    outdir,
     chunkNames: 'chunks/[hash]',
     // A program and its adapter share their modules, as they do in production.
     ...{ bundle: true, splitting: true, metafile: true, logLevel: 'warning' },
-    ...{ platform: 'node', format: 'esm', target: 'node20', external: ['pg-native'] },
+    ...{ platform: 'node', format: 'esm', target: 'node20', external: ['pg-native'], plugins: [places] },
     // What packages of CommonJS expect to find.
     banner: { js: `const require = process.getBuiltinModule('module').createRequire(import.meta.url);` },
-  });
-  await stop();
-  await writeFile(join(out, HOOKS), hooksFor(metafile));
-  process.env.TEST_PROGRAMS = out;
-  return () => rm(folder, { recursive: true, force: true });
+  }).finally(stop);
+  return metafile;
 }
 
 /** How Node.js starts a program, as `src/server.ts`. @param isExtended whether it loads an adapter */
@@ -60,7 +75,7 @@ export function startOf(program: string, isExtended: boolean): string[] {
 }
 
 /** A module that lets an adapter be found by the name of its source, be it named by a variable or by another adapter. */
-function hooksFor({ outputs }: Built): string {
+function hooksFor({ outputs }: Metafile): string {
   const built = Object.entries(outputs).flatMap(([file, { entryPoint }]) =>
     entryPoint === undefined ? [] : [[new URL(entryPoint, ROOT).href, new URL(file, ROOT).href]],
   );

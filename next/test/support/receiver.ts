@@ -12,6 +12,7 @@ export type Received = {
   body: string;
 };
 
+type Answer = number | null | Promise<number | null>;
 export type Receiver = {
   url: string;
   /** Variables that send messages here. */
@@ -19,20 +20,20 @@ export type Receiver = {
   /** Everything that came, refused or repeated, oldest first. */
   messages: Received[];
   /** What it answers from now on: a status, a status for each message, or null: it breaks the connection. */
-  answer(how: number | ((message: Received) => number | null)): void;
+  answer(how: number | ((message: Received) => Answer)): void;
   close(): Promise<void>;
 };
 
 /** The shop's own system: a real server that writes down what it is told, and takes it with 204. */
 export async function startReceiver(): Promise<Receiver> {
   const messages: Received[] = [];
-  let answer: (message: Received) => number | null = () => 204;
+  let answer: (message: Received) => Answer = () => 204;
   const server = createServer((req, res) => {
-    void text(req).then((body) => {
+    void text(req).then(async (body) => {
       const { type, data } = JSON.parse(body) as Pick<Received, 'type' | 'data'>;
       const message = { id: String(req.headers['webhook-id']), type, data, headers: req.headers, body };
       messages.push(message);
-      const status = answer(message);
+      const status = await answer(message);
       if (status === null) req.socket.destroy();
       else res.writeHead(status).end();
     });

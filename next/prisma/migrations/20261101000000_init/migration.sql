@@ -133,8 +133,8 @@ CREATE TABLE "money" (
     "by_itself" BIGINT NOT NULL DEFAULT 0,
     "list_gone" BIGINT NOT NULL DEFAULT 0,
     "list_word" TEXT,
+    "list_doubted" BOOLEAN NOT NULL DEFAULT false,
     "list_heard_at" TIMESTAMPTZ(3),
-
     CONSTRAINT "money_pkey" PRIMARY KEY ("reference", "currency"),
     CONSTRAINT "money_is_not_negative" CHECK (least("came", "went", "earned", "kept", "send_back", "refunded",
         "send_back_elsewhere", "refunded_elsewhere", "lost", "by_itself", "verify_shows", "list_shows") >= 0),

@@ -1,0 +1,124 @@
+import { Router, type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
+import helmet from 'helmet';
+import { readFileSync } from 'node:fs';
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Catalogue } from '../orders/catalogue.ts';
+import { isDatabaseAway, type Database } from '../platform/db.ts';
+import { ORDER_ID } from '../platform/ids.ts';
+import { createLimit, networkOf } from '../platform/limits.ts';
+import { asProblem, Problem, type ProblemType } from '../platform/problem.ts';
+import { DemoShop } from './demo-shop.tsx';
+import { OrderPage, ProblemPage, type Site } from './pages.tsx';
+import { findShown, WORDS } from './told.ts';
+
+export type ShopPageParts = {
+  config: Pick<Config, 'mode' | 'demoShop' | 'SHOP_TIME_ZONE' | 'CHECKOUTS_PER_MINUTE'>;
+  database: Pick<Database, 'prisma'>;
+  catalogue: Catalogue;
+  logger: Logger;
+};
+
+/**
+ * The pages of shoppers: an order as it stands, the demo shop, and what went wrong. To be mounted after the routes
+ * whose refusals shoppers see.
+ * @param ownOrigin as browsers reach this server
+ */
+export function shopPageRoutes(parts: ShopPageParts, ownOrigin: () => string): (Router | ErrorRequestHandler)[] {
+  const { config, logger } = parts;
+  // At the address whose forms the checkout takes: who came by another name of this machine goes there.
+  const siteOf = (): Site => {
+    const home = config.demoShop ? `${ownOrigin()}/shop` : WORDS.shop.home || null;
+    return { words: WORDS, home, isTest: config.mode === 'test' };
+  };
+  const router = Router();
+  for (const name of ['shop.css', 'order-page.js']) {
+    const text = readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
+    router.get(`/${name}`, (_req, res) => {
+      res.set('cache-control', 'public, max-age=3600').type(name.replace(/^.*\./, '')).send(text);
+    });
+  }
+  const headers = headersOf(config.mode === 'test');
+  const read = createLimit({ pool: null, name: 'page', points: 5 * config.CHECKOUTS_PER_MINUTE, perSec: 60 });
+  const guard: RequestHandler = async (req, res, next) => {
+    await read.take(networkOf(req.ip));
+    headers(req, res, next);
+  };
+  orderRoute(router, parts, guard, siteOf);
+  if (config.demoShop) demoRoutes(router, parts, guard, siteOf);
+  return [router, problemPages(logger, headers, siteOf)];
+}
+
+type Handlers = [router: Router, parts: ShopPageParts, guard: RequestHandler, siteOf: () => Site];
+
+function orderRoute(...[router, { config, database }, guard, siteOf]: Handlers): void {
+  router.get('/orders/:orderId/page', guard, async (req: Request<{ orderId: string }>, res: Response) => {
+    const { orderId } = req.params;
+    const order = ORDER_ID.test(orderId) ? await findShown(database.prisma, config.mode, orderId) : null;
+    if (order === null) throw new Problem('not-found');
+    const view = { now: new Date(), timeZone: config.SHOP_TIME_ZONE };
+    send(res, OrderPage({ ...siteOf(), order, view }));
+  });
+}
+
+function demoRoutes(...[router, { config, database, catalogue }, guard, siteOf]: Handlers): void {
+  const { prisma } = database;
+  router.get('/', (_req, res) => {
+    res.redirect(302, siteOf().home ?? '/shop');
+  });
+  router.get('/shop', guard, async (_req: Request, res: Response) => {
+    const [products, stops] = await Promise.all([
+      catalogue.products(prisma),
+      prisma.stop.findMany({ where: { mode: config.mode, endedAt: null } }),
+    ]);
+    send(res, DemoShop({ ...siteOf(), products, stopped: stops.map(({ what }) => what) }));
+  });
+}
+
+function headersOf(isTest: boolean): RequestHandler {
+  return helmet({
+    contentSecurityPolicy: {
+      directives: {
+        // Browsers hold it against the redirect to the payment page too, and against those that follow there.
+        formAction: isTest ? ["'self'", 'http:', 'https:'] : ["'self'", 'https:'],
+        upgradeInsecureRequests: null,
+      },
+    },
+    // Our own forms must say where they come from, and the payment page gets no address of an order.
+    referrerPolicy: { policy: 'same-origin' },
+  });
+}
+
+/** Where a browser, and no program, may stand before a refusal. */
+const PAGES = /^\/(checkout|shop|orders\/[^/]+\/page)(\/|$)/;
+/** The order's own page says all about them. */
+const TOLD_THERE = new Set<ProblemType>(['already-paid', 'under-review', 'order-cancelled', 'order-expired']);
+
+/** A shopper whose form is refused reads a page; programs get the refusal as it is. */
+function problemPages(logger: Logger, headers: RequestHandler, siteOf: () => Site): ErrorRequestHandler {
+  return (error: unknown, req, res, next) => {
+    if (res.headersSent || !PAGES.test(req.path) || req.accepts(['json', 'html']) !== 'html') {
+      next(error);
+      return;
+    }
+    const problem = asProblem(error, isDatabaseAway);
+    if (problem !== error && problem.status >= 500)
+      logger.error({ err: error, requestId: req.id, problem: problem.type }, 'request failed');
+    const { retryAfterSec, extra } = problem.options;
+    if (extra?.orderId !== undefined && TOLD_THERE.has(problem.type)) {
+      res.redirect(303, `/orders/${extra.orderId}/page`);
+      return;
+    }
+    if (retryAfterSec !== undefined) res.set('retry-after', String(retryAfterSec));
+    headers(req, res, () => {
+      send(res.status(problem.status), ProblemPage({ ...siteOf(), problem }));
+    });
+  };
+}
+
+function send(res: Response, page: VNode): void {
+  res.set({ 'cache-control': 'no-store', 'x-robots-tag': 'noindex' }).type('html');
+  res.send(`<!doctype html>${renderToString(page)}`);
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { renderToString } from 'preact-render-to-string';
+import { openDatabase } from '../../src/platform/db.ts';
+import { Secret } from '../../src/platform/secret.ts';
+import { OrderPage } from '../../src/shop-pages/pages.tsx';
+import { findShown } from '../../src/shop-pages/told.ts';
+import { buy, happens, stands } from '../money/support.ts';
+import { asShop, decide, startDesk, type Desk } from '../reconciliation/support.ts';
+import { openBrowser } from '../support/browser.ts';
+import { expectGoodLooks, expectToFit, FOREIGN, textOf, unsaid } from './support.ts';
+
+// What a shopper reads of an order of NGN 8,500.00, whatever became of its money.
+
+const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'long' }).format(new Date());
+let desk: Desk;
+let browser: Browser;
+/** An order in each state, once the first tests have made them. */
+const made = new Map<string, string>();
+beforeAll(async () => {
+  [desk, browser] = await Promise.all([startDesk(), openBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await desk.stop();
+});
+
+const pageOf = (state: string): string => `${desk.url}/orders/${made.get(state) ?? state}/page`;
+const payAgain = (orderId: string) => desk.checkout({ orderId, email: undefined, items: undefined });
+
+async function placed(): Promise<string> {
+  const lines = [{ description: 'A tote', unitAmount: '4250.00', quantity: 2 }];
+  const { body } = await asShop(desk, '/orders', { email: 'ada@example.com', currency: 'NGN', lines });
+  return (body as { orderId: string }).orderId;
+}
+
+/** Paid, perhaps taken back, and perhaps decided about. */
+async function paid(payment = {}, reversal: object | null = null, ...decision: string[]): Promise<string> {
+  const { orderId, reference } = await buy(desk, payment);
+  if (reversal !== null) await happens(desk, reference, 'reverse', reversal);
+  if (decision.length > 0) await decide(desk, reference, ...decision);
+  return orderId;
+}
+
+async function refunded(amount: string): Promise<string> {
+  const orderId = await paid();
+  await asShop(desk, `/orders/${orderId}/refunds`, { amount, reason: 'a test', externalId: 'RF-3' });
+  return orderId;
+}
+
+/** Its payment fails; then it is paid with a second payment, and with the first one as well. */
+async function twice(act = '', ...decision: string[]): Promise<string> {
+  const { orderId, reference } = await desk.checkout();
+  await happens(desk, reference, 'fail');
+  if (act === 'fail') return orderId;
+  await happens(desk, (await payAgain(orderId)).reference, 'pay');
+  await happens(desk, reference, 'pay');
+  await stands(desk, orderId, 'paid', 'duplicate_payment 850000 0 NGN');
+  if (act !== '') await happens(desk, reference, act);
+  if (decision.length > 0) await decide(desk, reference, ...decision);
+  return orderId;
+}
+
+/** Begun to be paid, and ended: by the shop, or by its deadline. */
+async function ended(status: 'cancelled' | 'expired', isPaidLater = false): Promise<string> {
+  const orderId = await placed();
+  const { reference } = await payAgain(orderId);
+  if (status === 'cancelled') await asShop(desk, `/orders/${orderId}/cancel`, { reason: 'a test' });
+  else await desk.database.query('UPDATE orders SET pay_by = clock_timestamp() WHERE id = $1', [orderId]);
+  await stands(desk, orderId, status);
+  if (isPaidLater) await happens(desk, reference, 'pay');
+  return orderId;
+}
+
+const some = (amount: number, ...decision: string[]) => paid({ amount }, null, ...decision);
+const takenBack = (reversal = {}, ...decision: string[]) => paid({}, reversal, ...decision);
+const refund = ['refund', '--number', 'RF-1'];
+const THANKS = 'Thank you, your order is paid';
+const LOOK = 'We look at it and write to you. Do not pay again.';
+const DAYS = 'It can take some days until your bank shows it.';
+
+/** What the receipt ends with; null: with the price. */
+test.each<[state: string, make: () => Promise<string>, heading: string, said: string, end: string | null]>([
+  ['begun by nobody', placed, 'This order waits for your payment', 'It costs NGN 8,500.00.', null],
+  ['waiting', async () => (await desk.checkout()).orderId, 'Your payment is not confirmed yet', 'If you paid,', null],
+  ['paid', paid, THANKS, 'We received NGN 8,500.00. Keep your order number.', null],
+  ['not paid', () => twice('fail'), 'The payment did not go through', 'nothing was charged. If your bank shows', null],
+  [
+    'over',
+    () => ended('expired'),
+    'The time to pay for this order is over',
+    'nothing was charged. Do not pay for it',
+    null,
+  ],
+  ['little', () => some(80), 'We received a part of your payment', `NGN 80.00 of NGN 8,500.00. ${LOOK}`, 'Paid 80.00'],
+  ['little, accepted', () => some(80, 'accept'), THANKS, 'We received NGN 80.00.', 'Paid 80.00'],
+  ['little, kept', () => some(80, 'keep'), 'This order is closed', 'we kept NGN 80.00. Write to us if', 'Paid 80.00'],
+  ['little, back', () => some(80, ...refund), 'We refunded your payment', `NGN 80.00 on ${DAY}, number RF-1.`, '0.00'],
+  ['much', () => some(9000), 'You paid too much', 'We refund NGN 500.00. Do not pay again.', 'Paid 9,000.00'],
+  ['much, back', () => some(9000, ...refund), THANKS, `We refunded NGN 500.00, number RF-1. ${DAYS}`, '8,500.00'],
+  ['in euros', () => paid({ currency: 'EUR' }), 'You paid in another currency', 'EUR 8,500.00 for', 'Paid 8,500.00'],
+  ['of another unit', () => some(85), 'We are looking at your payment', LOOK, 'Paid 85.00'],
+  ['twice', twice, THANKS, `NGN 8,500.00 too much. ${LOOK}`, 'Paid 17,000.00'],
+  ['twice, back', () => twice('', ...refund), THANKS, 'We refunded the second NGN 8,500.00, number', '8,500.00'],
+  ['twice, gone', () => twice('reverse'), THANKS, `NGN 8,500.00 went back to you. ${DAYS}`, '8,500.00'],
+  ['twice, kept', () => twice('', 'keep'), THANKS, 'we kept NGN 8,500.00. Write to us if', 'Paid 17,000.00'],
+  ['refunded', () => refunded('8500.00'), 'We refunded your payment', `on ${DAY}, number RF-3. ${DAYS}`, '0.00'],
+  ['partly', () => refunded('10'), 'We refunded a part of your payment', `10.00 on ${DAY}, number RF-3.`, '8,490.00'],
+  ['reversed', takenBack, 'Your bank took this payment back', `NGN 8,500.00. If you did not ask for that`, '0.00'],
+  ['lost', () => takenBack({}, 'write-off'), 'Your bank took this payment back', 'NGN 8,500.00.', '0.00'],
+  ['less', () => takenBack({ amount: 5 }), 'Your bank took a part of this payment back', 'NGN 5.00.', '8,495.00'],
+  ['reversed, ours', () => takenBack({}, ...refund), 'We refunded your payment', `on ${DAY}, number RF-1.`, '0.00'],
+  [
+    'cancelled',
+    () => ended('cancelled'),
+    'This order was cancelled',
+    'Nothing will be sent. If you have paid, write to us',
+    null,
+  ],
+  [
+    'late',
+    () => ended('expired', true),
+    'You paid after this order had ended',
+    `We received NGN 8,500.00. ${LOOK}`,
+    null,
+  ],
+])('of an order %s the shopper reads what is true, and what it comes to', async (state, make, heading, said, end) => {
+  const orderId = await make();
+  made.set(state, orderId);
+  const { status, headers, body } = await desk.request<string>('GET', `/orders/${orderId}/page`);
+  expect([status, headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual([200, 'no-store', 'noindex']);
+  const text = textOf(body);
+  expect(text).toContain(` ${heading} `);
+  expect(text).toContain(said);
+  expect(text).not.toMatch(/@(?!three-markets)|undefined|null|[{}]/);
+  const numberOf = (amount = '') => Number(amount.replace('−', '-').replaceAll(',', ''));
+  const cells = body.matchAll(/<th scope="row">(.*?)<\/th><td>\w+ (−?[\d,.]+)/g);
+  const rows = Array.from(cells, ([, name = '', amount]) => ({ name: textOf(name), amount: numberOf(amount) }));
+  const [name, amount] = ['Paid in the end', ...(end ?? 'Total 8,500.00').split(' ')].slice(-2);
+  expect(rows.at(-1)).toEqual({ name, amount: numberOf(amount) });
+  const came = rows.findLast((one) => ['Total', 'Paid'].includes(one.name))?.amount ?? 0;
+  expect(rows.reduce((sum, one) => sum + Math.min(0, one.amount), came)).toBe(numberOf(amount));
+});
+
+test('who should write to us finds the address, and a subject with the number; a bank, the reference', async () => {
+  const { orderId, reference } = await buy(desk);
+  const read = async () => (await desk.request<string>('GET', pageOf(orderId))).body;
+  expect(await read()).not.toMatch(new RegExp(`${reference}|mailto:`));
+  await happens(desk, reference, 'reverse');
+  const link = `href="mailto:help@three-markets.example?subject=Order%20${orderId}"`;
+  expect(await read()).toMatch(new RegExp(`${link.replace('?', '\\?')}.*<code>${reference}</code>`));
+});
+
+test.each([true, false])('a page that waits changes by itself; with script: %s', async (javaScriptEnabled) => {
+  const { orderId, reference } = await desk.checkout();
+  const page = await browser.newPage({ javaScriptEnabled });
+  await page.goto(pageOf(orderId));
+  const loads: unknown[] = [];
+  page.on('load', (loaded) => loads.push(loaded));
+  await page.getByRole('button', { name: 'I have not paid' }).focus();
+  await desk.sandboxPost(`/transactions/${reference}/pay`);
+  for (const name of [THANKS, 'Receipt']) await page.getByRole('heading', { name }).waitFor();
+  expect([await page.title(), await page.getByRole('button').count()]).toEqual(['Paid · Three Markets', 0]);
+  expect(loads.length > 0).toBe(!javaScriptEnabled);
+  // Who stood at the button stands at the heading now.
+  if (javaScriptEnabled) expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+});
+
+test('every state looks right at every width, by light and in the dark', async () => {
+  const page = await browser.newPage();
+  for (const state of made.keys()) await page.goto(pageOf(state)).then(() => expectToFit(page, 320));
+  await expectGoodLooks(browser, ...['waiting', 'not paid', 'much', 'twice, back', 'reversed'].map(pageOf));
+});
+
+test('all that it says stands in the file of words', async () => {
+  const database = openDatabase(new Secret(desk.database.url), 1);
+  const site = { words: FOREIGN, home: '/', isTest: true, view: { now: new Date(), timeZone: 'UTC' } };
+  for (const [state, id] of made) {
+    const order = await findShown(database.prisma, 'test', id);
+    const html = order === null ? state : renderToString(OrderPage({ ...site, order }));
+    const data = /\d × [\w ]+?(?= [A-Z]{3} )|\b\w{24,26}\b|\d+ [A-Z]\w+, [\d:]+|[A-Z]{3} −?[\d,.]+/g;
+    expect([state, unsaid(textOf(html)).replace(data, '').trim()]).toEqual([state, '']);
+  }
+  await database.close();
+});

@@ -1,0 +1,48 @@
+import { expect } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { WORDS, type Words } from '../../src/shop-pages/told.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+type Found = { violations: { id: string; nodes: { html: string }[] }[] };
+
+/** Looks at pages on a desk and on two phones, by light and in the dark: nothing runs out, and axe finds nothing. */
+export async function expectGoodLooks(browser: Browser, ...urls: string[]): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await browser.newPage({ colorScheme });
+    for (const url of urls) {
+      await page.goto(url);
+      await expectToFit(page, 1280, 390, 320);
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate<Found>('axe.run()');
+      expect([url, ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([url]);
+    }
+    await page.close();
+  }
+}
+
+export async function expectToFit(page: Page, ...widths: number[]): Promise<void> {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    const is = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect([page.url(), is]).toEqual([page.url(), width]);
+  }
+}
+
+/** What a person reads of some HTML. */
+export function textOf(html: string): string {
+  const text = html.replace(/<head>.*<\/head>|<[^>]+>/gs, ' ');
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** A language of its own: every text stands between marks. */
+export const FOREIGN = JSON.parse(JSON.stringify(WORDS), (key, value: unknown) =>
+  typeof value === 'string' && key !== 'language' ? `«${value}»` : value,
+) as Words;
+
+/** What no file of words has said: all that stands between marks is left out. */
+export function unsaid(text: string): string {
+  const less = text.replace(/«[^«»]*»/g, '');
+  return less === text ? text.trim() : unsaid(less);
+}
