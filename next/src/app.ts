@@ -2,6 +2,7 @@ import cors from 'cors';
 import express, { Router, type Express } from 'express';
 import helmet from 'helmet';
 import { countWebhook, registry } from './alerts/metrics.ts';
+import { apiDocsRoutes } from './api-docs/routes.tsx';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { createCheckoutLimits } from './checkout/limits.ts';
 import type { Program } from './compose.ts';
@@ -45,6 +46,7 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   );
   app.use(shopApiRoutes({ ...shared, token: config.SHOP_API_TOKEN }));
   app.use(readRoutes(program, (network) => limits.countRead(network)));
+  app.use(apiDocsRoutes(ownOrigin));
   app.use(shopPageRoutes(program, ownOrigin));
   app.use(metricsRoute(program));
   if (ownRoutes !== null) app.use(ownRoutes(program));

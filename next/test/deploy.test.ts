@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { loadAll } from 'js-yaml';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findAction } from '../src/commands/commands.ts';
+import { VARIABLES } from '../src/config.ts';
+
+// What pages and deploy/ name is there: variables, scripts, commands, files, headings.
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, one = '']) => one);
+
+const PAGES = ['README.md', ...filesIn('docs').filter((path) => path.endsWith('.md'))];
+const DEPLOYED = filesIn('deploy');
+const ALL = [...PAGES, ...DEPLOYED, '.env.example'];
+
+/** Of other programs: PostgreSQL's image, systemd, OpenTelemetry, the sandbox, tests, what a page's own example reads. */
+const OTHERS = /^(POSTGRES|AF|OTEL|SANDBOX|TEST|RECEIVER|SUDO|HTTPS?|NO)_/;
+const OTHER_NAMES = ['CHROME_PATH', 'ON_ERROR_STOP', 'SOURCE_DATE_EPOCH'];
+
+const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+
+test.each(ALL)('%s spells each variable as config.ts does', (path) => {
+  const known = [...Object.keys(VARIABLES.shape), ...OTHER_NAMES, ...constantsIn()];
+  // In capitals with a line below: what stands so and is no variable is a word of a source file.
+  const names = found(textOf(path), /(?<![\w./$-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])/g);
+  expect(names.filter((name) => !known.includes(name) && !OTHERS.test(name))).toEqual([]);
+});
+
+/** Constants of the source, which pages name as well. */
+function constantsIn(): string[] {
+  return filesIn('src').flatMap((path) =>
+    /\.tsx?$/.test(path) && !path.includes('prisma/') ? found(textOf(path), /\bconst ([A-Z][A-Z0-9_]+)\b/g) : [],
+  );
+}
+
+test.each(ALL)('%s names scripts that package.json has', (path) => {
+  expect(
+    found(textOf(path), /\bnpm (?:--silent )?run (?:--silent )?([\w:-]+)/g).filter((name) => !(name in scripts)),
+  ).toEqual([]);
+});
+
+test.each(ALL)('%s names commands that there are', (path) => {
+  const said = textOf(path).replace(/\s*\n\s*(?=[A-Za-z])/g, ' ');
+  const typed = [
+    ...found(said, /\bnpm run cli -- ([a-z-]+(?: [a-z-]+)?)/g),
+    ...found(said, /\bdist\/cli\.js ([a-z-]+(?: [a-z-]+)?)/g),
+    ...found(textOf(path), /(?:^|`)integrator ([a-z-]+(?: [a-z-]+)?)/gm),
+  ];
+  expect(typed.filter((words) => findAction(words.split(' ')) === null)).toEqual([]);
+});
+
+test.each([...PAGES, ...DEPLOYED])('%s names files that there are', (path) => {
+  const text = textOf(path);
+  // A recipe's own files begin with their name.
+  const made = found(text, /^(?:\/\/|--) (\S+)$/gm);
+  const named = found(
+    text,
+    /(?<![\w./:@-])((?:[\w-]+\/)+[\w.@-]+\.(?:tsx?|cjs|js|json|md|ya?ml|conf|service|sql|css))\b/g,
+  );
+  const places = (name: string) => [
+    ...['', 'src', 'docs', 'node_modules'].map((folder) => join(ROOT, folder, name)),
+    join(dirname(join(ROOT, path)), name),
+    join(ROOT, name.replace(/^.*\bdist\//, 'src/').replace(/\.js$/, '.ts')),
+  ];
+  const isThere = (name: string) => made.includes(name) || places(name).some(existsSync);
+  expect(named.filter((name) => !isThere(name))).toEqual([]);
+});
+
+describe('links', () => {
+  /** As GitHub makes them. */
+  const anchorsOf = (path: string): string[] =>
+    found(textOf(path).replace(/^```[^]*?^```/gm, ''), /^#+ (.+)$/gm).map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+
+  test.each(PAGES)('of %s lead to a file, and to a heading of it', (page) => {
+    const links = found(textOf(page), /\]\(([^)\s]+)\)/g).filter((link) => !/^https?:/.test(link));
+    const broken = links.filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? page : relative(ROOT, join(dirname(join(ROOT, page)), file));
+      if (!existsSync(join(ROOT, target))) return true;
+      return anchor !== undefined && !anchorsOf(target).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+test.each(DEPLOYED.filter((path) => /\.ya?ml$/.test(path)))('%s is YAML, and runs what is built', (path) => {
+  const documents = loadAll(textOf(path));
+  expect(documents.filter((one) => typeof one !== 'object' || one === null)).toEqual([]);
+  const programs = found(JSON.stringify(documents), /dist\/(\w+)\.js/g);
+  expect(programs.filter((name) => !existsSync(join(ROOT, 'src', `${name}.ts`)))).toEqual([]);
+  expect(programs).toContain('worker');
+});
+
+test('deploy/ has at most 400 lines', () => {
+  const lines = DEPLOYED.map((path) => textOf(path).split('\n').length - 1);
+  expect(lines.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(400);
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// The recipes of docs/make-it-yours.md, laid over a copy of the program one after the other, and the parts of an adapter
+// that docs/adapter.md shows: all of it compiles together.
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const COPIED = [
+  'src',
+  'test',
+  'local',
+  'bench',
+  'tools',
+  'prisma',
+  'tsconfig.json',
+  'package.json',
+  'prisma.config.ts',
+];
+
+type Block = { language: string; path: string; text: string };
+
+/** The blocks of a page that begin with a comment naming the file they stand for, without that line. */
+async function blocksOf(page: string): Promise<Block[]> {
+  const text = await readFile(join(ROOT, 'docs', page), 'utf8');
+  const blocks = text.matchAll(/^```(ts|sql|diff)\n(?:\/\/|--) (\S+)\n([^]*?)^```$/gm);
+  return [...blocks].map(([, language = '', path = '', code = '']) => ({ language, path, text: code }));
+}
+
+let copy: string;
+beforeAll(async () => {
+  copy = await mkdtemp(join(tmpdir(), 'recipes-'));
+  for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+});
+afterAll(() => rm(copy, { recursive: true, force: true }));
+
+/** Lays a block over the copy. @returns the places that are not in the file exactly once */
+async function lay({ language, path, text }: Block): Promise<string[]> {
+  const file = join(copy, path);
+  await mkdir(dirname(file), { recursive: true });
+  if (language !== 'diff') {
+    await writeFile(file, text);
+    return [];
+  }
+  let content = await readFile(file, 'utf8');
+  const missing: string[] = [];
+  for (const hunk of text.split('@@\n')) {
+    const side = (without: string) =>
+      hunk
+        .split(/^/m)
+        .filter((line) => !line.startsWith(without))
+        .map((line) => line.slice(1))
+        .join('');
+    const [before, after] = [side('+'), side('-')];
+    if (content.split(before).length !== 2) missing.push(`${path}:\n${before}`);
+    content = content.replace(before, () => after);
+  }
+  await writeFile(file, content);
+  return missing;
+}
+
+/** Runs a program of npm's in the copy. @returns what it said, empty where all is well */
+async function run(program: string, ...words: string[]): Promise<string> {
+  const file = join(ROOT, 'node_modules', program);
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [file, ...words], { cwd: copy, env }, (error, stdout, stderr) => {
+      resolve(error === null ? '' : stdout + stderr);
+    });
+  });
+}
+
+/** Members of an adapter, as a module that compiles where an adapter with them would. */
+const asModule = (members: string): string => `
+  import type { ServiceAdapter } from '../gateway/adapter.ts';
+  import { at, cursor, figure, hmac, link, offsets, pages, rows, text, withQuery, words } from '../gateway/adapter-helpers.ts';
+  type Whole = 'initialize' | 'verify' | 'history' | 'webhook';
+  type Parts = { [K in keyof ServiceAdapter]?: K extends Whole ? Partial<ServiceAdapter[K]> : ServiceAdapter[K] };
+  export const parts: Parts = {\n${members}\n};
+  export const helpers = { at, cursor, figure, hmac, link, offsets, pages, rows, text, withQuery, words };`;
+
+test('every recipe fits the program as it is, and with all of them it compiles', async () => {
+  const recipes = await blocksOf('make-it-yours.md');
+  const parts = await blocksOf('adapter.md');
+  expect(recipes.length).toBeGreaterThan(15);
+  expect(parts.length).toBeGreaterThan(5);
+  const missing: string[] = [];
+  for (const recipe of recipes) missing.push(...(await lay(recipe)));
+  expect(missing).toEqual([]);
+  for (const [index, { text }] of parts.entries())
+    await writeFile(join(copy, `src/custom/part-${index}.ts`), asModule(text));
+  const include = ['src', ...recipes.map(({ path }) => path).filter((path) => path.startsWith('test/'))];
+  await writeFile(join(copy, 'tsconfig.recipes.json'), JSON.stringify({ extends: './tsconfig.json', include }));
+  expect(await run('prisma/build/index.js', 'generate')).toBe('');
+  expect(await run('typescript/bin/tsc', '-p', 'tsconfig.recipes.json')).toBe('');
+});
