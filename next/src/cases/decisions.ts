@@ -15,7 +15,7 @@ export type Situation = {
   /** As the person saw it: held money that a louder case hides is not given up with it. */
   case: { class: CaseClass; held: bigint; missing: bigint };
   money: Figures;
-  standing: { held: bigint; stillToGo: bigint };
+  standing: Record<'held' | 'reversed' | 'stillToGo', bigint>;
   order: { amount: bigint; isReleased: boolean; isEnded: boolean; isOurCurrency: boolean } | null;
   isReleased: boolean;
   /** What verify's newest readable answer shows in this currency. */
@@ -71,6 +71,8 @@ function giveUp({ as, elsewhere, case: one, money: m, standing, order, shows }: 
     return isSurplus ? does({ ...away, earned }, { releases: earned }) : does(away, { ends: true });
   }
   if (as === 'keep' || one.class !== 'reversed' || standing.held > 0n) return 'no money of this case is held';
+  if (standing.reversed === 0n && m.sendBack > 0n)
+    return 'what went is counted against a second charge: explain it, or write it off';
   const refunded = min(one.missing, m.earned - m.refunded - m.lost);
   return refunded > 0n ? does({ refunded }) : 'nothing more of it was earned';
 }

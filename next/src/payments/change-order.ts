@@ -103,7 +103,8 @@ async function write({ tx, orders, payments, money, journal, outbox }: Change): 
           kept = excluded.kept, send_back = excluded.send_back, refunded = excluded.refunded,
           send_back_elsewhere = excluded.send_back_elsewhere, refunded_elsewhere = excluded.refunded_elsewhere,
           lost = excluded.lost, by_itself = excluded.by_itself, list_gone = excluded.list_gone,
-          list_word = excluded.list_word, list_heard_at = excluded.list_heard_at),
+          list_word = excluded.list_word, list_doubted = excluded.list_doubted, list_figure = excluded.list_figure,
+          list_heard_at = excluded.list_heard_at),
       t AS (
         INSERT INTO messages (id, mode, type, order_id, body, next_try_at)
         SELECT id, mode, type, order_id, body, next_try_at

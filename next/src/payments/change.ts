@@ -97,7 +97,7 @@ export const UNHEARD = { listGone: 0n, listWord: null, listDoubted: false, listH
 /** The ledger of a payment in a currency; an empty one where nothing was shown yet. */
 export function moneyOf(payment: DossierPayment, currency: string): MoneyRow {
   const row = payment.money.find((one) => one.currency === currency);
-  return row ?? { ...EMPTY, ...UNHEARD, reference: payment.reference, currency };
+  return row ?? { ...EMPTY, ...UNHEARD, listFigure: null, reference: payment.reference, currency };
 }
 
 /** Replaces a ledger, with a line of the journal for each counter that grew. */

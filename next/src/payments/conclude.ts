@@ -98,13 +98,12 @@ export function findingsOf(change: Change, payment: DossierPayment, money: Money
 
 const REFUND_MS = 10 * DAY_MS;
 
-/** So long after the newest refund or write-off, the list must show it. */
+/** So long after the newest refund, the list must show it. Of a write-off nobody expects that. */
 function isRefundLate({ dossier }: Change, payment: DossierPayment, { listHeardAt }: MoneyRow): boolean {
-  const decided = payment.cases.filter(({ decision }) => decision === 'refund' || decision === 'write-off');
+  const decided = payment.cases.flatMap((one) => (one.decision === 'refund' && one.closedAt ? [one.closedAt] : []));
   const refunds = dossier.refunds.filter((one) => !one.elsewhere && dossier.release?.reference === payment.reference);
-  const times = [...refunds.map(({ at }) => at), ...decided.map(({ closedAt }) => closedAt)];
-  const newest = Math.max(...times.map((time) => time?.getTime() ?? 0));
-  return listHeardAt !== null && listHeardAt.getTime() >= newest + REFUND_MS;
+  const newest = Math.max(0, ...[...refunds.map(({ at }) => at), ...decided].map(Number));
+  return newest > 0 && listHeardAt !== null && listHeardAt.getTime() >= newest + REFUND_MS;
 }
 
 /** A person has given its money up or taken it. Who only explained has not. */

@@ -114,13 +114,15 @@ type Stored = DossierPayment['verifications'][number];
 
 /** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
 function observe(change: Change, payment: DossierPayment, evidence: Evidence, before: Stored | undefined): void {
-  const { shows, gone, currency: named, serviceId } = evidence;
+  const { amount, shows, gone, currency: named, serviceId } = evidence;
   const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
-  if (shows === null) return;
+  // The same charge with the same figures is no news, whatever the word: the list may know more of it (money.ts).
+  const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
+  const isRepeated = isSame && before.amount === amount && before.shows === shows && before.currency === named;
+  if (shows === null || isRepeated) return;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
   // News of the same charge: more went than its last answer said. Of another charge: more than ever went.
-  const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
   for (const currency of currencies) {
     const money = moneyOf(payment, currency);
     const isNamed = currency === named;
@@ -141,9 +143,8 @@ async function releaseIfProven(change: Change, payment: DossierPayment, evidence
   const { amount, currency } = change.dossier;
   const [proof] = payment.verifications;
   const before = moneyOf(payment, currency);
-  const facts = { order: orderFacts(change.dossier), isDecided: isDecided(payment) };
-  const isHeld = standingOf(before).held >= amount;
-  if (decide({ evidence, ...facts, isHeld }) === 'hold' || proof === undefined) return;
+  const facts = { evidence, order: orderFacts(change.dossier), isDecided: isDecided(payment) };
+  if (decide({ ...facts, isHeld: standingOf(before).held >= amount }) === 'hold' || proof === undefined) return;
   setMoney(change, payment, before, grow(before, { earned: amount }), 'earned');
   const { id: verificationId, serviceId } = proof;
   await release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });

@@ -32,13 +32,11 @@ const WAIT_STEPS = 20;
  * @returns whether a readable answer was written
  */
 export async function askNow(parts: AskParts, reference: string, cause: Lease['cause']): Promise<boolean> {
+  const share = cause === 'deadline' || cause === 'reconciliation' ? 'background' : 'person';
   for (let step = 0; step < WAIT_STEPS; step += 1) {
     const taken = await lease(parts, reference, cause);
     if (taken !== null) {
-      const answer = await parts.confirm(
-        taken,
-        cause === 'deadline' || cause === 'reconciliation' ? 'background' : 'person',
-      );
+      const answer = await parts.confirm(taken, share);
       return answer !== null && answer !== 'unreadable';
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));

@@ -76,9 +76,10 @@ export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Le
  * said something else of the reference, and verify was asked in that run.
  * @param gone what the list shows as gone: a charge that goes while another comes is booked as both
  */
-export function observeList(m: Ledger, shows: bigint, gone: bigint): Ledger {
-  // Of 100 verify shows 60 and 40 went, and the list shows 100: no news, but a list that shows refunds late, or never.
-  const isBehind = m.verifyShows === m.came - m.went && shows > m.verifyShows && shows + gone <= m.came;
+export function observeList(m: Ledger, shows: bigint, gone: bigint, before: bigint | null = null): Ledger {
+  // Of 100 verify shows 60 and 40 went, and the list shows 100 as before: it shows refunds late, or never.
+  const isKnown = shows <= (before ?? m.came) && shows + gone <= m.came;
+  const isBehind = isKnown && m.verifyShows === m.came - m.went && shows > m.verifyShows;
   const followed = follow({ ...m, listShows: isBehind ? m.verifyShows : shows });
   // Of 100 it shows 60 and 40 gone: it accounts for all that came, and verify only does not show what went.
   const isAll = gone > followed.went && shows + gone <= m.came && (m.verifyShows ?? 0n) > shows;

@@ -43,7 +43,7 @@ const COMPARE = `
       p.reference IN (
         SELECT c.reference FROM cases c JOIN payments q ON q.reference = c.reference
         WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case,
-      p.next_check_at IS NOT NULL AND earned > 0 AS is_unclear, p.answered_at,
+      (p.next_check_at IS NOT NULL OR list_doubted) AND earned > 0 AS is_unclear, p.answered_at,
       coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(hours => $4 * 24 - 6) AS is_in_reach
     FROM payments p LEFT JOIN money m ON m.reference = p.reference WHERE p.mode = $1),
   compared AS (
@@ -145,18 +145,20 @@ export async function dropListed(client: pg.PoolClient, mode: Mode, afterId: str
 }
 
 /**
- * Rows of one id are one charge: the list writes a row for each of its states, or a row moved to a later page while it
- * was read. The one that shows least stays, and among equal ones the newest. Rows of money that went, and of states
- * without money, are themselves: only equal ones are one.
+ * Rows of one id are one charge: states of it, or a row that moved to a later page. The one that shows least stays, of
+ * equal ones a doubted or the newest. Of rows of money that went, and of states without money, only equal ones are one.
  */
 export async function dropRepeated(client: pg.PoolClient, mode: Mode): Promise<void> {
   const text = `
-    DELETE FROM listed a USING listed b
-    WHERE a.mode = $1 AND b.mode = $1 AND a.reference = b.reference AND a.service_id = b.service_id
-      AND a.currency = b.currency AND a.id <> b.id
-      AND CASE WHEN least(a.shows, b.shows) >= 0
-        AND a.status IN ('paid', 'reversed', 'unproven') AND b.status IN ('paid', 'reversed', 'unproven')
-        THEN b.shows < a.shows OR (b.shows = a.shows AND a.id < b.id)
-        ELSE b.shows = a.shows AND b.status = a.status AND a.id < b.id END`;
+    DELETE FROM listed WHERE id IN (
+      SELECT id FROM (
+        SELECT id, row_number() OVER (PARTITION BY reference, service_id, currency,
+            CASE WHEN shows < 0 OR status NOT IN ('paid', 'reversed', 'unproven') THEN concat(shows, status) END
+          ORDER BY shows, status = 'unproven' DESC, id DESC) AS place
+        FROM listed WHERE mode = $1 AND (reference, service_id) IN (
+          SELECT reference, service_id FROM listed WHERE mode = $1 GROUP BY 1, 2 HAVING count(*) > 1)) AS placed
+      WHERE place > 1)`;
+  // PostgreSQL has known it empty, and would join it row by row.
+  await client.query({ text: 'ANALYZE listed', ...PATIENT });
   await client.query({ text, values: [mode], ...PATIENT });
 }

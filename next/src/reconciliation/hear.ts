@@ -71,8 +71,8 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const isRise = shows > before.came - before.went;
     const isNothing = before.came === 0n && shows === 0n && gone === 0n;
     if (isNothing || !(mayLower || isRise)) continue;
-    const heard = { listWord: word, listDoubted: isDoubted, listGone: gone, listHeardAt: startedAt };
-    const after = { ...observeList(before, shows, gone), ...heard };
+    const heard = { listFigure: shows, listWord: word, listDoubted: isDoubted, listGone: gone, listHeardAt: startedAt };
+    const after = { ...observeList(before, shows, gone, before.listFigure), ...heard };
     setMoney(change, payment, before, after, 'shown by the list', { run: String(runId) });
   }
 }

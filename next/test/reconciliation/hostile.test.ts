@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { happens as isTold, tell } from '../money/support.ts';
+import { eventually } from '../support/eventually.ts';
+import { befall, healService } from '../support/failures.ts';
+import { comeBack } from '../support/outside.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { openBooks, rowOf } from './books.ts';
+import { buy, happens, payAsStranger } from './makers.ts';
+import { decide, letPass, look, startDesk, type Desk } from './support.ts';
+
+// What another hostile reader found: lists that tell a charge in several rows, and what is between two decisions.
+// Every order is one of NGN 8500.00.
+
+type Row = Record<string, unknown>;
+
+let desk: Desk;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  receiver.answer(500);
+  desk = await startDesk({ env: receiver.env });
+});
+afterEach(() => healService(desk));
+afterAll(async () => {
+  await desk.stop();
+  await receiver.close();
+});
+
+/** What the service lists from now on, as its honest rows of a payment are replaced. No other fault is in wait then. */
+async function listInstead(reference: string, replace: (row: Row) => Row[]): Promise<void> {
+  const all = await desk.sandboxGet<{ list: Row[] }[]>('/transactions');
+  const rows = all.flatMap(({ list }) => list);
+  const data = rows.flatMap((row) => (row.reference === reference ? replace(row) : [row]));
+  await healService(desk);
+  await befall(desk, 'history', 'body', { body: { status: true, data: { data, hasNextPage: false } }, times: 0 });
+}
+
+/** Verify is asked where it matters, and later the list is heard. */
+async function hear(reference: string): Promise<void> {
+  const pass = () => letPass(desk, reference, '1 minute').then(() => desk.reconcile());
+  await pass();
+  await pass();
+}
+
+test('the run does not say agreed while the list has a reference of the other mode, which it cannot hear', async () => {
+  const reference = await payAsStranger(desk);
+  await desk.reconcile();
+  await decide(desk, reference, 'keep');
+  expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed' } });
+  // All of that happened with the other key.
+  for (const table of ['cases', 'payments'])
+    await desk.database.query(`UPDATE ${table} SET mode = 'live' WHERE reference = $1`, [reference]);
+  const reason = expect.stringMatching(/^1 payments that differ could not be/) as unknown;
+  expect(await desk.reconcile()).toMatchObject({ exit: 1, report: { verdict: 'findings', reason } });
+  await happens(desk, reference, 'hide', { from: 'list', hidden: true });
+});
+
+const CHARGEBACK = { status: 'CHARGEBACK' };
+const FIVE_BACK = { status: 'REFUNDED', amount_refunded: 5 };
+const all = { message: 'held', cases: ['reversed 0 850000 NGN'], money: ['NGN came 850000 went 850000 earned 850000'] };
+const unsaid = { message: 'held', cases: ['contradicted 0 850000 NGN'], money: ['NGN came 850000 earned 850000'] };
+const five = { message: 'held', cases: ['reversed 0 500 NGN'], money: ['NGN came 850000 went 500 earned 850000'] };
+const booked = { message: 'goes', cases: [], money: ['NGN came 850000 went 500 earned 850000 refunded 500'] };
+test.each([
+  ['gone', CHARGEBACK, 'newer', 0, all],
+  ['gone, without a figure', { ...CHARGEBACK, amount: undefined }, 'newer', 0, unsaid],
+  ['gone in part', FIVE_BACK, 'older', 0, five],
+  ['gone in part, as a person has booked', FIVE_BACK, 'newer', 5, booked],
+])(
+  'rows of one id, paid and then %s (%j; it is the %s one), are one charge',
+  async (_what, says, which, back, stands) => {
+    const { orderId, reference } = await buy(desk);
+    if (back > 0) await desk.run('orders', 'refund', orderId, String(back), '--number', reference);
+    const both = (row: Row): Row[] => [{ ...row, ...says }, row];
+    await listInstead(reference, (row) => (which === 'newer' ? both(row) : both(row).reverse()));
+    await hear(reference);
+    expect(await look(desk, reference)).toEqual({ order: 'paid', ...stands });
+  },
+);
+
+test('a chargeback with an id of its own, which verify and the list say, is a case, and order.paid is held', async () => {
+  const { reference } = await buy(desk);
+  let data: Row = {};
+  await listInstead(reference, (row) => [(data = { ...row, ...CHARGEBACK, id: 'of its own' }), row]);
+  await befall(desk, 'verify', 'body', { reference, body: { status: true, data }, times: 0 });
+  await tell(desk, reference);
+  await hear(reference);
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
+});
+
+test('a run of a time between a stranger’s payment and its refund raises nothing again', async () => {
+  const reference = await payAsStranger(desk);
+  await desk.reconcile();
+  await decide(desk, reference, 'refund', '--number', 'RF-of-a-stranger');
+  await listInstead(reference, (row) => [{ ...row, id: 'refund', status: 'REFUNDED', amount: -8500 }, row]);
+  await desk.reconcile();
+  const settled = await look(desk, reference);
+  expect(settled).toMatchObject({ cases: [], money: ['NGN came 850000 went 850000 send_back 850000'] });
+  await listInstead(reference, (row) => [row]);
+  await desk.reconcile('--since', '2026-01-01T00:00:00Z', '--until', new Date().toISOString());
+  expect(await look(desk, reference)).toEqual(settled);
+});
+
+test('a stranger’s money stays held when its own row rolls off, and a row of a part that went back stays', async () => {
+  const reference = await payAsStranger(desk);
+  await desk.reconcile();
+  const before = await look(desk, reference);
+  expect(before).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
+  await listInstead(reference, (row) => [{ ...row, id: 'part', status: 'REFUNDED', amount: -5 }]);
+  for (let run = 0; run < 2; run += 1) await desk.reconcile();
+  expect(await look(desk, reference)).toEqual(before);
+});
+
+test('a refund that is not shown comes back as a case when a second charge beside it was kept', async () => {
+  const { orderId, reference } = await buy(desk);
+  await desk.run('orders', 'refund', orderId, '500', '--number', 'RF-unseen');
+  await letPass(desk, reference, '11 days');
+  await desk.reconcile();
+  await happens(desk, reference, 'pay');
+  await desk.reconcile();
+  expect(await look(desk, reference)).toMatchObject({ cases: ['charged_again 850000 0 NGN'] });
+  expect(await decide(desk, reference, 'keep')).toMatchObject({ exit: 0 });
+  await desk.reconcile();
+  expect(await look(desk, reference)).toMatchObject({ cases: ['refund_not_shown 0 50000 NGN'] });
+});
+
+test('a row of the list that doubts a paid order asks verify, which holds its message', async () => {
+  const { reference } = await buy(desk);
+  await happens(desk, reference, 'record', { disputed: true });
+  await desk.reconcile();
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
+});
+
+test('an amount 100 times too large, of an adapter that is mended then: it pays, and the rest is no second charge', async () => {
+  const { reference } = await desk.checkout();
+  await isTold(desk, reference, 'pay', { amount: 850_000 });
+  expect(await look(desk, reference)).toMatchObject({ order: 'review', cases: ['unit_error 85000000 0 NGN'] });
+  await isTold(desk, reference, 'record', { amount: 8500 });
+  expect(await look(desk, reference)).toMatchObject({ order: 'paid', cases: ['unit_error 84150000 0 NGN'] });
+});
+
+/** Waits until its `order.paid` is as this condition says. @param statement finds it, or changes it as well */
+const paidIs = (orderId: string, condition: string, statement = 'SELECT 1 FROM messages') => {
+  const returning = statement.startsWith('UPDATE') ? 'RETURNING 1' : '';
+  const sql = `${statement} WHERE order_id = $1 AND type = 'order.paid' AND ${condition} ${returning}`;
+  return eventually(async () => (await desk.database.query(sql, [orderId])).length === 1);
+};
+
+test('a message that was given up, and then held, is on the work list as given up when it is no longer held', async () => {
+  const { orderId, reference } = await buy(desk);
+  const old = `UPDATE messages SET next_try_at = now(), first_try_at = now() - interval '4 days'`;
+  await paidIs(orderId, 'tries > 0 AND leased_until IS NULL', old);
+  await paidIs(orderId, 'next_try_at IS NULL');
+  await isTold(desk, reference, 'record', { status: 'FAILED' });
+  expect(await look(desk, reference)).toMatchObject({ message: 'held' });
+  await isTold(desk, reference, 'record', { status: 'SUCCESS' });
+  expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
+  const { out } = await desk.run('cases', 'list', '--json');
+  expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ class: 'message', orderId }));
+});
+
+test('a message that is taken while it is held is written as sent', async () => {
+  const { orderId, reference } = await desk.checkout();
+  const asked: ((status: number) => void)[] = [];
+  receiver.answer(({ data }) => (data.orderId === orderId ? new Promise((answer) => asked.push(answer)) : 500));
+  await isTold(desk, reference, 'pay');
+  await eventually(() => asked.length > 0);
+  await isTold(desk, reference, 'reverse');
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
+  asked[0]?.(204);
+  await paidIs(orderId, 'sent_at IS NOT NULL AND held_by IS NULL');
+});
+
+test('a failed order keeps its address while it may go on; one that has ended does not', async () => {
+  const email = 'may.go.on@example.com';
+  const { orderId, reference } = await desk.checkout({ email });
+  await happens(desk, reference, 'fail');
+  await comeBack(desk, reference);
+  const erase = () => desk.run('erase', email, '--json').then(({ out }) => JSON.parse(out) as object);
+  expect(await erase()).toMatchObject({ erased: 0, open: [orderId] });
+  await desk.run('orders', 'cancel', orderId, '--note', 'a test');
+  expect(await erase()).toMatchObject({ erased: 1, open: [] });
+});
+
+test('a run that broke goes on anew under an adapter that reads amounts otherwise', async () => {
+  const books = await openBooks({ count: 12 });
+  try {
+    books.service.rows = books.orders.map((order) => rowOf(order, { amount: Number(order.amount) }));
+    for (const row of books.service.rows as Row[]) books.truth.set(String(row.reference), row);
+    books.service.faults = [{ kind: 'status', page: 3 }];
+    expect(await books.reconcile()).toMatchObject({ exit: 2, report: { verdict: 'incomplete' } });
+    const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/minor.ts', import.meta.url));
+    const agreed = { exit: 0, report: { verdict: 'agreed', matched: 12 } };
+    expect(await books.reconcile([], { GATEWAY_ADAPTER })).toMatchObject(agreed);
+  } finally {
+    await books.close();
+  }
+});
+
+// The last one: of a currency that nobody knows, a run might break for all others, and for ever.
+test('verify that says reversed in a currency that is none proves nothing, and breaks no run and no story', async () => {
+  const { orderId, reference } = await buy(desk);
+  await isTold(desk, reference, 'record', { status: 'REVERSED', currency: 'USDC' });
+  await hear(reference);
+  expect(await desk.reconcile()).toMatchObject({ exit: 1, report: { complete: true } });
+  expect(await desk.run('explain', orderId)).toMatchObject({ exit: 0, out: expect.stringMatching(/said “REVERSED”/) });
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
+});
