@@ -6,6 +6,7 @@ import { apiDocsRoutes } from './api-docs/routes.tsx';
 import { checkoutRoutes } from './checkout/routes.ts';
 import { createCheckoutLimits } from './checkout/limits.ts';
 import type { Program } from './compose.ts';
+import { consoleRoutes } from './console/routes.ts';
 import { routes as ownRoutes } from './custom/routes.ts';
 import { healthRoutes } from './health.ts';
 import { findOrder, viewOf } from './orders/view.ts';
@@ -49,6 +50,7 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   app.use(apiDocsRoutes(ownOrigin));
   app.use(shopPageRoutes(program, ownOrigin));
   app.use(metricsRoute(program));
+  app.use(consoleRoutes(program, ownOrigin));
   if (ownRoutes !== null) app.use(ownRoutes(program));
   app.use(notFound);
   app.use(problemHandler(logger, isDatabaseAway));

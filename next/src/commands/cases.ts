@@ -62,7 +62,7 @@ async function findCase({ prisma, terms: { mode } }: CommandParts, id: string): 
 }
 
 /** Enough of a digest to know it again. */
-const shortOf = (digest: Uint8Array): string => Buffer.from(digest).toString('hex').slice(0, 12);
+export const shortOf = (digest: Uint8Array): string => Buffer.from(digest).toString('hex').slice(0, 12);
 
 const ID = z.string().regex(/^\d{1,18}$/);
 const MAYBE = TEXT.optional();

@@ -8,9 +8,9 @@ const COMMON = described({ by: BY, json: FLAG });
 const inputOf = ({ input, effect }: Action) =>
   input.extend((effect === undefined ? COMMON.omit({ by: true }) : COMMON).shape).strict();
 
-/** `typed`: ORDER, --note NOTE, --elsewhere. */
-function fieldsOf(action: Action) {
-  const { properties = {}, required = [] } = z.toJSONSchema(inputOf(action), { io: 'input', unrepresentable: 'any' });
+/** `typed`: ORDER, --note NOTE, --elsewhere. @param input those of a form are without `by` and `json` */
+export function fieldsOf(action: Action, input = inputOf(action)) {
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   return Object.entries(properties).map(([name, schema]) => {
     const { type, enum: words, description = '' } = schema as z.core.JSONSchema.JSONSchema;
     const [isFlag, word] = [type === 'boolean', words?.join('|') ?? name.toUpperCase()];

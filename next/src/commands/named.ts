@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Order } from '../platform/prisma/client.ts';
 import { dateOf, startOfDay, whenText, type View } from '../custom/days.ts';
+import { monthAfter, monthSpan, type Span } from '../reporting/books.ts';
 import { amountText } from '../reporting/words.ts';
 import { usageError, type CommandParts } from './registry.ts';
 import words from './words.json' with { type: 'json' };
@@ -30,14 +31,18 @@ export async function findOrder(parts: CommandParts, text: string): Promise<Orde
   throw usageError([`Several orders are of ${text}. Name one by its id:`, ...lines].join('\n'));
 }
 
-const DAYS = ['today', 'yesterday', 'this-week', 'last-week'] as const;
-export const DAY = z.enum(DAYS).or(z.iso.date()).default('today');
+const DAYS = ['today', 'yesterday', 'this-week', 'last-week', 'this-month', 'last-month'] as const;
+export const DATE = z.iso.date().regex(/^(19|20|21)/);
+export const DAY = z.enum(DAYS).or(DATE).default('today');
 
 const DAY_MS = 86_400_000;
 const dayNumber = (date: string): number => Date.parse(date) / DAY_MS;
+export const thisMonth = ({ now, timeZone }: View): string => dateOf(now, timeZone).slice(0, 7);
 
-/** From when until when a day or week lasts in the shop's time zone. */
-export function spanOf(day: string, { now, timeZone }: View): { gte: Date; lt: Date } {
+/** From when until when a day, week or month lasts in the shop's time zone. */
+export function spanOf(day: string, view: View): Span {
+  const { now, timeZone } = view;
+  if (day.endsWith('month')) return monthSpan(monthAfter(thisMonth(view), day === 'last-month' ? -1 : 0), timeZone);
   const today = dayNumber(dateOf(now, timeZone));
   // The first Monday of 1970 had the number 4.
   const monday = today - ((today - 4) % 7);

@@ -25,10 +25,11 @@ export async function proofPage(prisma: PrismaClient, mode: Mode, id: string, vi
     'The record, and each answer of the payment service with the SHA-256 of its bytes': told['The record'],
   };
   const html = Object.entries(parts).map(([title, told]) => `<h2>${title}</h2>\n<p>${escape(told.join('\n'))}</p>`);
-  return `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Order ${escape(id)}</title>
+  return `<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>Order ${escape(id)}</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<style>body{font:14px/1.6 sans-serif;max-width:60rem;margin:2rem auto}p{white-space:pre-wrap;overflow-wrap:anywhere}</style>
+<style>body{font:14px/1.6 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
+p{white-space:pre-wrap}</style>
 <h1>Order ${escape(id)}</h1>
 ${html.join('\n')}
 </html>

@@ -1,0 +1,163 @@
+import { NO_PERSONS } from '../commands/registry.ts';
+import type { JournalEntry } from '../platform/prisma/client.ts';
+import { amountText, caseWords, masked, TOLD_CASE } from '../reporting/words.ts';
+import { act } from './acts.tsx';
+import type { Drawn, Here } from './frame.tsx';
+import { moneyText, totalOf } from './money.tsx';
+import * as ui from './parts.tsx';
+import { ordersOf, periodOf, SEARCHED, searchOrders, soldIn } from './queries.ts';
+import { unsentOf, WINDOW, type Kind, type ListedOrder } from './queries.ts';
+import { may } from './session.ts';
+import words from './words.json' with { type: 'json' };
+
+export const PAGE = 50;
+
+/** Who acts must answer customers; who only looks need not know them. */
+export const emailOf = ({ who }: Here, { email }: { email: string }): string =>
+  may(who, 'clerk') ? email : masked(email);
+
+/** The oldest open cases, or the newest that are closed. @param after the id of the last one of the page before */
+export async function caseRows(here: Here, take: number, isDone = false, after = 0n) {
+  const { prisma, mode, view } = here;
+  const id = after === 0n ? {} : { id: isDone ? { lt: after } : { gt: after } };
+  const where = { mode, closedAt: isDone ? { not: null } : null, ...id };
+  const orderBy = { id: isDone ? ('desc' as const) : ('asc' as const) };
+  const cases = await prisma.case.findMany({ where, include: TOLD_CASE, orderBy, take });
+  return cases.map((one) => {
+    const { badge, sentence } = caseWords(one, view);
+    const amount = one.held > 0n ? one.held : one.missing;
+    const end = isDone ? ` ${one.decision ? `${one.closedBy ?? ''}: ${one.decision}` : 'It came right.'}` : '';
+    const href = one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`;
+    const whose = one.order ? emailOf(here, one.order) : 'no order';
+    const small = [ui.when(one.closedAt ?? one.openedAt, view), ` · ${whose}`];
+    const sum = amount > 0n ? amountText({ ...one, amount }) : '';
+    return { id: one.id, href, small, main: sentence + end, amount: sum, badge };
+  });
+}
+
+export const goodsOf = ({ lines }: { lines: { quantity: number; description: string }[] }): string =>
+  lines.map(({ quantity, description }) => `${quantity} × ${description}`).join(', ');
+
+const orderRow = (here: Here, order: ListedOrder): ui.Row => ({
+  href: `/admin/orders/${order.id}`,
+  small: [ui.when(order.createdAt, here.view), ` · ${goodsOf(order)}`],
+  main: emailOf(here, order),
+  amount: amountText(order),
+  badge: order.badge,
+});
+
+const TABS = Object.entries(words.tabs) as ['all' | Kind, string][];
+const dayOptions = (...keys: (keyof typeof words.days)[]): ui.Option[] => keys.map((key) => [key, words.days[key]]);
+
+/** *What was sold, and did it get paid?* */
+export async function ordersPage(here: Here): Promise<Drawn> {
+  const { view, query, books } = here;
+  const tab = TABS.find(([key]) => key === query.get('tab'))?.[0] ?? 'all';
+  const currency = /^[A-Z]{3}$/.exec(query.get('currency') ?? '')?.[0] ?? '';
+  const period = periodOf(query, view, 'today');
+  const cursor = query.get('before') ?? '';
+  const orders = await ordersOf(here, period, cursor, currency);
+  const isWhole = orders.length < WINDOW && cursor === '';
+  const of = (kind: 'all' | Kind) => (kind === 'all' ? orders : orders.filter((one) => one.kind === kind));
+  const fitting = of(tab);
+  const rows = fitting.slice(0, PAGE).map((order) => orderRow(here, order));
+  const last = fitting.length > PAGE ? fitting[PAGE - 1] : orders.length === WINDOW ? orders.at(-1) : undefined;
+  const to = (more: object) => `?${new URLSearchParams({ ...Object.fromEntries(query), before: '', ...more })}`;
+  const tabs = TABS.map(([key, name]) => {
+    return [isWhole ? `${name} ${of(key).length}` : name, to({ tab: key }), key === tab] as const;
+  });
+  const [paid, needs, unpaid] = [of('paid').length, of('needs').length, of('unpaid').length];
+  const told = `${ui.counted(orders.length, 'order')}. ${paid} paid, ${needs} need you, ${unpaid} not paid.`;
+  const totals = totalOf(period.key === 'all' ? [] : await books(period, view));
+  const earned = moneyText([...totals].map(([one, sums]) => [one, sums.earned]));
+  const currencies: ui.Option[] = [['', 'All'], ...(await soldIn(here)).map((one) => [one, one] as const)];
+  const days = dayOptions('today', 'yesterday', 'this-week', 'this-month', 'last-month', 'all');
+  const body = [
+    ui.filter(
+      ui.choice('day', 'Day', period.key, period.key === '' ? [['', period.label], ...days] : days),
+      ui.choice('currency', 'Currency', currency, currencies),
+      <input type="hidden" name="tab" value={tab} />,
+    ),
+    ui.more('Other days', ui.filter(ui.date('from', query), ui.date('to', query))),
+    ui.line(`${period.label}: ${isWhole ? told : `the newest ${WINDOW} orders.`} ${earned && `Earned ${earned}.`}`),
+    ui.tabs('Which', tabs),
+    tab === 'unsent' && (await unsent(here)),
+    ui.list(rows, 'No order on this day.'),
+    last && ui.line(ui.link(to({ before: last.id }), 'Older')),
+  ];
+  return { title: 'Orders', body };
+}
+
+async function unsent(here: Here) {
+  const count = await unsentOf(here);
+  const sentence = `${ui.counted(count, 'order')} not taken by your shipping system. We try again by ourselves.`;
+  const all = { hidden: { message: 'all' }, without: ['note', 'despite-missing-money'] };
+  return count > 0 && ui.notice('warn', sentence, '', act(here, 'messages resend', `Send all ${count} now`, all));
+}
+
+/** One field for whatever a customer names; the only one that fits is opened at once. */
+export async function searchPage(here: Here): Promise<Drawn> {
+  const { prisma, mode, parts } = here;
+  const text = (here.query.get('q') ?? '').trim().slice(0, 200);
+  const reference = parts.gateway.references.parse(text) ?? '';
+  const found = text === '' ? [] : await searchOrders(here, text, reference);
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return { to: `/admin/orders/${only.id}` };
+  const stranger = await prisma.case.findFirst({ where: { reference, mode, orderId: null } });
+  if (stranger !== null) return { to: `/admin/cases/${stranger.id}` };
+  const rows = found.map((order) => orderRow(here, order));
+  const body = [
+    ui.list(rows, `No order matches “${text}”. Try a part of the address.`),
+    ui.quiet(`Numbers are looked for in all orders, words in the newest ${SEARCHED}.`),
+  ];
+  return { title: 'Orders found', body };
+}
+
+const ACTS: Record<string, string> = words.acts;
+const WRITTEN = [...new Set(Object.keys(ACTS).map((one) => one.replace(/^decided .*/, 'decided')))];
+const AT_MOST = 500;
+
+/** Lines of the journal that one act wrote: they are of one person, order and moment. */
+const isOneAct = (one: JournalEntry, other: JournalEntry): boolean =>
+  one.by === other.by && one.orderId === other.orderId && Math.abs(Number(one.at) - Number(other.at)) < 1_000;
+
+function actText(entry: JournalEntry, all: readonly JournalEntry[]): string {
+  const said = entry.data as Record<string, string | null>;
+  const money = all.find((one) => one.amount !== null && isOneAct(one, entry));
+  const why = said.note ?? said.reason;
+  return ui.fill(ACTS[`${entry.what} ${said.decision ?? ''}`] ?? ACTS[entry.what] ?? entry.what, {
+    amount: money?.amount && money.currency ? amountText({ amount: money.amount, currency: money.currency }) : '',
+    ...{ number: said.number ? `, number ${said.number}` : '', why: why ? `: “${why}”` : '' },
+    what: said.currency === '*' ? 'everything' : (said.currency ?? ''),
+  });
+}
+
+/** *Who did what?* An act is a line, however many it wrote. */
+export async function activityPage(here: Here): Promise<Drawn> {
+  const { prisma, mode, view, query } = here;
+  const { gte, lt, label, key } = periodOf(query, view, 'this-week');
+  const who = query.get('who') ?? '';
+  const isOurs = [{ order: { mode } }, { orderId: null }];
+  const where = { at: { gte, lt }, by: { notIn: NO_PERSONS }, what: { in: WRITTEN }, OR: isOurs };
+  const newest = { orderBy: { id: 'desc' }, take: AT_MOST, include: { order: { select: { email: true } } } } as const;
+  const all = await prisma.journalEntry.findMany({ where, ...newest });
+  const names = [...new Set([...all.map(({ by }) => by), ...(who ? [who] : [])])].sort();
+  const decided = all.filter(({ what, counter }) => what === 'decided' && counter === null);
+  const isFirst = (one: JournalEntry): boolean =>
+    one.counter === null || (one.counter === 'refunded' && !decided.some((other) => isOneAct(one, other)));
+  const rows = all.flatMap((one): ui.Row[] => {
+    if (!isFirst(one) || (who !== '' && one.by !== who)) return [];
+    const about = one.orderId === null ? {} : { href: `/admin/orders/${one.orderId}` };
+    const small = [ui.when(one.at, view), ` · ${one.by}`];
+    return [{ ...about, small, main: actText(one, all), amount: one.order ? emailOf(here, one.order) : '–' }];
+  });
+  const body = [
+    ui.filter(
+      ui.choice('who', 'Who', who, [['', 'Everybody'], ...names.map((one) => [one, one] as const)]),
+      ui.choice('day', 'When', key, dayOptions('today', 'this-week', 'last-week', 'this-month')),
+    ),
+    ui.list(rows, `Nobody did anything: ${label.toLowerCase()}.`),
+    all.length === AT_MOST && ui.line('There is more: choose fewer days.'),
+  ];
+  return { title: 'Activity', body };
+}

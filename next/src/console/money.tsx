@@ -1,0 +1,119 @@
+import type { Response } from 'express';
+import { pipeline } from 'node:stream/promises';
+import { spanOf, thisMonth } from '../commands/named.ts';
+import { dateOf, type View } from '../custom/days.ts';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
+import { bookPages, isMonth, monthAfter, monthSpan, movementsOf, typeOf, type Span } from '../reporting/books.ts';
+import { csvOf } from '../reporting/export.ts';
+import { amountText } from '../reporting/words.ts';
+import type { Drawn, Here } from './frame.tsx';
+import * as ui from './parts.tsx';
+import { DAY_MS, heldNow } from './queries.ts';
+import words from './words.json' with { type: 'json' };
+
+/** The movements of some days in one currency, minor units. `orders`: paid ones; `held`: by how much that has grown. */
+export type Sums = Record<keyof typeof words.sums | 'held', bigint>;
+export type Totals = Map<string, Sums>;
+const NAMES = [...(Object.keys(words.sums) as (keyof typeof words.sums)[]), 'held'] as const;
+
+function addTo(totals: Totals, currency: string, change: Partial<Sums>): void {
+  const before = totals.get(currency);
+  const sums = NAMES.map((name) => [name, (before?.[name] ?? 0n) + (change[name] ?? 0n)]);
+  totals.set(currency, Object.fromEntries(sums) as Sums);
+}
+
+export function totalOf(days: readonly (readonly [date: string, totals: Totals])[]): Totals {
+  const all: Totals = new Map();
+  for (const [, totals] of days) for (const [currency, sums] of totals) addTo(all, currency, sums);
+  return new Map([...all].sort());
+}
+
+async function readDay(prisma: PrismaClient, mode: Mode, span: Span): Promise<Totals> {
+  const totals: Totals = new Map();
+  for (const one of await movementsOf(prisma, mode, span)) {
+    const { currency, counter, change, held } = one;
+    addTo(totals, currency, { orders: counter === 'earned' ? 1n : 0n, [typeOf(one)]: change, earned: change, held });
+  }
+  return totals;
+}
+
+/** Transactions are shorter: a day that ended so long ago is told for ever. */
+const SETTLED_MS = 60_000;
+
+/** The movements by days, which Today, Orders and Money all add up. Days that are over are read once. */
+export function createBooks(prisma: PrismaClient, mode: Mode) {
+  const known = new Map<string, Totals>();
+  /** Of each day in it, until today. */
+  return async ({ gte, lt }: Span, view: View): Promise<[date: string, totals: Totals][]> => {
+    const days: [string, Totals][] = [];
+    const last = Math.min(lt.getTime() - 1, view.now.getTime());
+    const end = Date.parse(dateOf(new Date(last), view.timeZone));
+    for (let day = Date.parse(dateOf(gte, view.timeZone)); day <= end; day += DAY_MS) {
+      const date = new Date(day).toISOString().slice(0, 10);
+      const span = spanOf(date, view);
+      const totals = known.get(date) ?? (await readDay(prisma, mode, span));
+      if (span.lt.getTime() + SETTLED_MS < Date.now()) known.set(date, totals);
+      days.push([date, totals]);
+    }
+    return days;
+  };
+}
+
+/** `12,750.00`, under a heading that names the currency. */
+export const figure = (amount: bigint, currency: string): string => amountText({ amount, currency }).slice(4);
+
+export const moneyText = (sums: Iterable<readonly [currency: string, amount: bigint]>): string =>
+  [...sums].map(([currency, amount]) => amountText({ amount, currency })).join(', ');
+
+const MONTHS = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const monthName = (month: string): string => MONTHS.format(new Date(`${month}-01`));
+
+function monthOf({ query, view }: Here): string {
+  const asked = query.get('month') ?? '';
+  return isMonth(asked) ? asked : monthAfter(thisMonth(view), -1);
+}
+
+/** *What did I earn, and what goes to the accountant?* */
+export async function moneyPage(here: Here): Promise<Drawn> {
+  const { view, books } = here;
+  const month = monthOf(here);
+  const span = monthSpan(month, view.timeZone);
+  const days = await books(span, view);
+  const totals = totalOf(days);
+  const later = totalOf(await books({ gte: span.lt, lt: view.now }, view));
+  const held = await heldNow(here);
+  const columns = [...new Set([totals, later, held].flatMap((one) => [...one.keys()]))].sort();
+  const rows = (Object.keys(words.sums) as (keyof typeof words.sums)[]).map((name) => {
+    const sums = columns.map((one) => [one, totals.get(one)?.[name] ?? 0n] as const);
+    const cells = sums.map(([one, sum]) => (name === 'orders' ? String(sum) : figure(sum, one)));
+    return [words.sums[name], cells, name === 'earned'] as const;
+  });
+  const atEnd = columns.map((one) => figure((held.get(one) ?? 0n) - (later.get(one)?.held ?? 0n), one));
+  const byDay = days.map(([date, sums]) => {
+    return [date.slice(5), columns.map((one) => figure(sums.get(one)?.earned ?? 0n, one))] as const;
+  });
+  const name = monthName(month);
+  const months = Array.from({ length: 24 }, (_, back) => monthAfter(thisMonth(view), -back));
+  const options = [...new Set([month, ...months])].map((one) => [one, monthName(one)] as const);
+  const table = ui.numbers(`The sums of ${name}`, columns, [...rows, ['Held at the end of the month', atEnd]]);
+  const rule = 'One row for each movement of money, with its sign: each column adds up to the table above.';
+  const file = ui.line(
+    ui.link(`/admin/money.csv?month=${month}`, <span class="button">{`Download ${name} (CSV)`}</span>),
+  );
+  const body = [
+    ui.filter(ui.choice('month', 'Month', month, options)),
+    columns.length === 0 ? ui.line('No money moved in this month.') : table,
+    ui.quiet('Fees and payouts: not told by months.'),
+    ui.card('For the accountant', ui.line(rule), file),
+    ui.more('Day by day', ui.numbers('Earned, day by day', columns, byDay)),
+  ];
+  return { title: `Money in ${name}`, body };
+}
+
+/** A month as CSV, with masked addresses. */
+export async function bookFile(here: Here, res: Response): Promise<void> {
+  const { prisma, mode, view } = here;
+  const month = monthOf(here);
+  res.type('text/csv').attachment(`money-${month}.csv`);
+  await pipeline(csvOf(bookPages(prisma, mode, month, view.timeZone)), res);
+}

@@ -1,0 +1,234 @@
+import type { ComponentChildren as Kids, VNode } from 'preact';
+import type { CaseClass } from '../cases/classes.ts';
+import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
+import { showsIn } from '../cases/predicate.ts';
+import { shortOf } from '../commands/cases.ts';
+import { findAction } from '../commands/commands.ts';
+import { refused } from '../commands/registry.ts';
+import { whenText } from '../custom/days.ts';
+import { EMPTY, standingOf } from '../payments/money.ts';
+import { ORDER_ID } from '../platform/ids.ts';
+import { formatMajor, parseMajor } from '../platform/money.ts';
+import type { Case } from '../platform/prisma/client.ts';
+import { Problem } from '../platform/problem.ts';
+import { explain, type Story } from '../reporting/explain.ts';
+import { amountText, caseWords, TOLD_CASE, totalsOf, type ToldCase } from '../reporting/words.ts';
+import { act, type Sure } from './acts.tsx';
+import type { Drawn, Here } from './frame.tsx';
+import { emailOf, goodsOf } from './lists.tsx';
+import * as ui from './parts.tsx';
+import { idOf, WITH_LINES } from './queries.ts';
+import { may } from './session.ts';
+import words from './words.json' with { type: 'json' };
+
+/** What may become of a case: how forms name it, its words, and by how much. */
+type End = { value: string; texts: (typeof words.ends)['accept']; sum: string; needsNumber: boolean };
+const ENDS: Record<string, End['texts']> = words.ends;
+const TRIED = [...DECISIONS.map((as) => ({ as, elsewhere: false })), { as: 'refund' as Decision, elsewhere: true }];
+
+/** The ends that the table of decisions allows now. Held money that goes another way is a box beside its refund. */
+async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
+  const { currency, payment, order, reference } = one;
+  const where = { reference, outcome: { not: 'unreadable' as const } };
+  const newest = await prisma.verification.findFirst({ where, orderBy: { id: 'desc' }, omit: { body: true } });
+  const money = payment.money.find((row) => row.currency === currency) ?? EMPTY;
+  const release = order?.release ?? null;
+  const isOurCurrency = order?.currency === currency;
+  const situation = {
+    ...{ case: one as Case & { class: CaseClass }, money, standing: standingOf(money) },
+    order: order && { ...order, isReleased: release !== null, isEnded: order.endedAt !== null, isOurCurrency },
+    ...{ isReleased: release?.reference === reference, shows: newest ? showsIn(newest, currency) : 0n },
+  };
+  const isNotShown = one.class === 'refund_not_shown';
+  return TRIED.flatMap(({ as, elsewhere }): End[] => {
+    const effect = effectOf({ ...situation, as, elsewhere });
+    if (typeof effect === 'string' || (elsewhere && !isNotShown)) return [];
+    const { sendBack, refunded, kept, lost, earned, sendBackElsewhere = 0n, refundedElsewhere = 0n } = effect.growth;
+    const amount = sendBack ?? refunded ?? kept ?? lost ?? earned ?? sendBackElsewhere + refundedElsewhere;
+    const value = elsewhere ? `${as} elsewhere` : as;
+    const texts = ENDS[isNotShown && as !== 'explain' ? `${value}, not shown` : value];
+    const done = texts && { ...texts, done: `${texts.done}${effect.releases === null ? '' : ' The order is paid.'}` };
+    const more = { sum: amountText({ amount, currency }), needsNumber: as === 'refund' && !isNotShown };
+    return done ? [{ value, texts: done, ...more }] : [];
+  });
+}
+
+/** Where there is one sensible end, the others are closed below. */
+function decide(here: Here, one: ToldCase, ends: readonly End[]) {
+  const hidden = { id: String(one.id), seen: shortOf(one.digest) };
+  const [refund] = words.oneEnd.includes(one.class) ? ends.filter(({ value }) => value === 'refund') : [];
+  const others = ends.filter((end) => end !== refund);
+  const isRefund = others.some((end) => end.needsNumber);
+  const without = ['as', ...(isRefund ? [] : ['number']), ...(isRefund && one.held > 0n ? [] : ['elsewhere'])];
+  const chosen = here.typed?.values.get('id') === hidden.id ? here.typed.values.get('as') : null;
+  const radios = others.map(({ value, texts, sum }) => (
+    <label class="choice">
+      <input type="radio" name="as" value={value} checked={value === chosen} required />
+      {ui.fill(texts.label, { sum })}
+    </label>
+  ));
+  const form = act(here, 'cases decide', 'Continue', { hidden, without }, <fieldset class="all">{radios}</fieldset>);
+  if (refund === undefined || here.who.role === 'viewer') return form;
+  const options = { hidden: { ...hidden, as: 'refund' }, without: ['note'] };
+  return [
+    act(here, 'cases decide', ui.fill(refund.texts.label, { sum: refund.sum }), options),
+    ui.more('Or end it otherwise', form),
+  ];
+}
+
+/** What must be decided, and the forms to do it. */
+async function openCases(here: Here, { orderId }: Story): Promise<VNode[]> {
+  const about = orderId === null ? { id: idOf(here.id) } : { orderId };
+  const where = { ...about, mode: here.mode, closedAt: null };
+  const open = await here.prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' } });
+  const notices = open.map(async (one) => {
+    const said = caseWords(one, here.view);
+    return ui.notice(ui.toneOf(said.badge), said.sentence, said.next, decide(here, one, await endsOf(here, one)));
+  });
+  return Promise.all(notices);
+}
+
+/** An order and a payment without one alike: how it stands, what to do, the money, what happened. */
+async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<Kids> {
+  const { prisma, view, who } = here;
+  const { words: said, money, payments, happened, next, chain, orderId, evidence } = told;
+  const names: Record<string, string> = words.money;
+  const sums = money.map((one) => Object.entries(one).map(([name, sum]) => [names[name] ?? name, sum] as const));
+  const came = payments.map(({ came: sum, role, at, reference }) =>
+    ui.line(`${sum ?? 'Nothing'}, begun `, ui.when(at, view), ', ', <b>{role}</b>, ': ', <code>{reference}</code>),
+  );
+  const story = happened.map(({ at, until, times, text: what }) => {
+    const again = times > 1 ? ` (${times} times, until ${whenText(until, view)})` : '';
+    return [ui.when(at, view), what + again] as const;
+  });
+  const steps = next.map((one) => ui.quiet(one));
+  const messages = await prisma.message.findMany({ where: { orderId: orderId ?? '' }, omit: { seq: true } });
+  const facts = JSON.stringify({ orderId, chain, evidence, messages }, withoutBodies, 1);
+  const open = await openCases(here, told);
+  return [
+    ui.line(ui.badge(said.badge), head),
+    open.length > 0 ? open : ui.notice(ui.toneOf(said.badge), said.sentence, said.next),
+    <div class="two">
+      {ui.card('The money', sums.map(ui.detail), came)}
+      {ui.card('What happened', ui.detail(story), steps)}
+    </div>,
+    who.role !== 'viewer' && acts,
+    ui.more('For your developer', <pre>{facts}</pre>),
+  ];
+}
+
+/** They hold whole addresses. */
+const withoutBodies = (name: string, value: unknown): unknown => (name === 'body' ? undefined : value);
+
+const readOrder = ({ prisma, mode }: Here, id: string) =>
+  ORDER_ID.test(id) ? prisma.order.findFirst({ where: { id, mode }, include: WITH_LINES }) : null;
+type Order = NonNullable<Awaited<ReturnType<typeof readOrder>>>;
+
+/** *What happened to this one, and what do I do?* */
+export async function orderPage(here: Here): Promise<Drawn> {
+  const { prisma, mode, view } = here;
+  const order = await readOrder(here, here.id);
+  const story = order && (await explain(prisma, mode, { orderId: order.id }, view, true));
+  if (order === null || story === null) return null;
+  const email = emailOf(here, order);
+  const writeTo = may(here.who, 'clerk') ? ui.link(`mailto:${email}`, email) : email;
+  const number = ` · number ${order.externalId ?? order.id.slice(0, 8)}`;
+  const theirs = ui.link(`/orders/${order.id}/page`, 'the customer’s page');
+  const head = [' ordered ', ui.when(order.createdAt, view), ' by ', writeTo, number, ' · ', theirs];
+  const body = await bodyOf(here, story, head, otherActs(here, order));
+  return { title: `${goodsOf(order)} · ${amountText(order)}`, body };
+}
+
+/** How much can still be refunded. */
+function leftOf({ payments, releasedReference, currency }: Order): bigint {
+  const paying = payments.filter(({ reference }) => reference === releasedReference);
+  const { earned, refunded, lost } = totalsOf(paying, currency);
+  return earned - refunded - lost;
+}
+
+function otherActs(here: Here, order: Order): VNode {
+  const { id, currency, release, endedAt, messages } = order;
+  const hidden = { order: id };
+  const left = leftOf(order);
+  const refund = act(here, 'orders refund', 'Write it down', { hidden, labels: { amount: `Amount in ${currency}` } });
+  const first = ' can still be refunded. Refund it at the payment service first: nothing here moves money.';
+  const again = { hidden: { message: messages[0]?.id ?? '' }, without: ['note', 'despite-missing-money'] };
+  const isOpen = endedAt === null;
+  const end = act(here, isOpen ? 'orders cancel' : 'orders reopen', isOpen ? 'Cancel the order' : 'Reopen', { hidden });
+  return ui.card(
+    'Do something else',
+    left > 0n && ui.more('Write down a refund', ui.line(amountText({ amount: left, currency }) + first), refund),
+    messages.length > 0 && act(here, 'messages resend', 'Send to shipping again', again),
+    act(here, 'ask', 'Ask the payment service now', { hidden }),
+    release === null && ui.more(isOpen ? 'Cancel the order' : 'Reopen the order', end),
+    ui.more('Add a note', act(here, 'note', 'Add it', { hidden, labels: { note: 'Note' } })),
+    ui.line(ui.link(`/admin/orders/${id}/proof`, 'Proof for the bank')),
+  );
+}
+
+/** *Whose money is this?* */
+export async function casePage(here: Here): Promise<Drawn> {
+  const { prisma, mode, view } = here;
+  const one = await prisma.case.findFirst({ where: { id: idOf(here.id), mode } });
+  if (one?.orderId != null) return { to: `/admin/orders/${one.orderId}` };
+  const story = one && (await explain(prisma, mode, { reference: one.reference }, view, true));
+  if (one === null || story === null) return null;
+  const owner = act(here, 'after-restore', 'It belongs to this order', { hidden: { adopt: one.reference } });
+  const acts = one.closedAt === null && ui.card('Whose is it?', owner);
+  const body = await bodyOf(here, story, [' seen ', ui.when(one.openedAt, view)], acts);
+  return { title: 'Money without an order', body };
+}
+
+/** *What do I show the bank?* Activity says who made it. */
+export async function proof(here: Here): Promise<Drawn> {
+  const order = await readOrder(here, here.id);
+  if (order === null) return null;
+  if (!may(here.who, 'clerk')) throw new Problem('role-may-not');
+  const made = await findAction(['proof'])?.action.run(here.parts, { order: order.id });
+  return typeof made?.sentence === 'string' ? { html: made.sentence } : null;
+}
+
+type Input = Record<string, unknown>;
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** What stands on the page that asks, and what is said afterwards. */
+function sureOf(here: Here, input: Input, texts: End['texts'], sum: string, order: ToldCase['order']): Sure {
+  const number = text(input.number);
+  const values = { sum, number: number && `, number ${number}` };
+  const filled = Object.entries(texts).map(([name, one]) => [name, ui.fill(one, values)]);
+  const customer = order ? emailOf(here, order) : '';
+  const facts: Sure['facts'] = [
+    ['Order', order ? `${order.externalId ?? order.id.slice(0, 8)}, ${amountText(order)}, ${customer}` : ''],
+    ...Object.entries({ Amount: sum, Number: number, Why: text(input.note) }),
+    ['It went', input.elsewhere === true ? 'another way than the payment service' : ''],
+  ];
+  return { ...(Object.fromEntries(filled) as End['texts']), customer, facts };
+}
+
+/** What is asked about before it is done, since it is for good. It throws why it cannot be. */
+type Asking = (here: Here, input: Input) => Promise<Sure | { faults: Record<string, string> }>;
+export const CONFIRMED: Record<string, Asking | undefined> = {
+  'cases decide': async (here, input) => {
+    const where = { id: idOf(text(input.id)), mode: here.mode, closedAt: null };
+    const one = await here.prisma.case.findFirst({ where, include: TOLD_CASE });
+    if (one === null || text(input.seen) !== shortOf(one.digest)) throw refused('changed');
+    const isOtherWay = input.elsewhere === true && one.held === 0n;
+    const value = text(input.as) + (isOtherWay ? ' elsewhere' : '');
+    const end = (await endsOf(here, one)).find((each) => each.value === value);
+    if (end === undefined) throw refused('changed');
+    const lacksNumber = end.needsNumber && input.elsewhere !== true && input.number === undefined;
+    if (lacksNumber) return { faults: { number: words.faults.missing } };
+    return sureOf(here, input, end.texts, end.sum, one.order);
+  },
+  'orders refund': async (here, input) => {
+    const order = await readOrder(here, text(input.order));
+    if (order === null) throw refused('unknown-order');
+    const { currency } = order;
+    const [amount, left] = [parseMajor(text(input.amount), currency) ?? 0n, leftOf(order)];
+    if (amount <= 0n) return { faults: { amount: `This must be an amount, like ${formatMajor(order)}.` } };
+    if (amount > left) throw refused('too-much', { left: amountText({ amount: left, currency }) });
+    return sureOf(here, input, words.ends.refund, amountText({ amount, currency }), order);
+  },
+  'orders cancel': async (here, input) =>
+    sureOf(here, input, words.ends.cancel, '', await readOrder(here, text(input.order))),
+};

@@ -1,0 +1,197 @@
+import type { VNode } from 'preact';
+import { STATES } from '../alerts/states.ts';
+import { atText, whenText } from '../custom/days.ts';
+import { parseMajor } from '../platform/money.ts';
+import type { Run } from '../platform/prisma/client.ts';
+import type { Report } from '../reconciliation/report.ts';
+import { act } from './acts.tsx';
+import type { Drawn, Here } from './frame.tsx';
+import { caseRows, PAGE } from './lists.tsx';
+import { figure, moneyText, totalOf } from './money.tsx';
+import * as ui from './parts.tsx';
+import { daysOf, heldNow, idOf, ordersOf, soldIn, unsentOf, WINDOW, type Kind } from './queries.ts';
+import words from './words.json' with { type: 'json' };
+
+/** *Is everything all right, and what do I do now?* */
+export async function todayPage(here: Here): Promise<Drawn> {
+  const { view, todo, who } = here;
+  const held = await heldNow(here);
+  const checks = await checksOf(here);
+  const alarms = checks.filter(({ badge }) => badge === 'Wrong').map(({ says }) => ui.notice('bad', says));
+  const isFine = alarms.length === 0 ? 'All checks are fine.' : 'Look at the checks.';
+  const stoppable = [...(await soldIn(here)), 'everything'].map((one) => [one, one] as const);
+  const what = ui.choice('currency', words.labels.currency, '', stoppable);
+  const rows = await caseRows(here, 8);
+  const isHeld = held.size > 0 && ui.line(`Held for a decision: ${moneyText(held)}.`);
+  const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: view.timeZone }).format(view.now);
+  const body = [
+    await stops(here),
+    alarms,
+    ui.card(
+      todo === 0 ? 'Nothing to do' : `${ui.counted(todo, 'thing')} to do`,
+      ui.list(rows, 'Everything agrees.'),
+      todo > rows.length && ui.line(ui.link('/admin/cases', `All ${todo}`)),
+    ),
+    ui.card('Sold and paid', await soldAndPaid(here), isHeld),
+    ui.line(ui.link('/admin/checks', `${await comparedText(here)} ${isFine}`)),
+    who.role !== 'viewer' &&
+      ui.more('Stop taking payments', act(here, 'checkouts stop', 'Stop it', { without: ['currency'] }, what)),
+  ];
+  return { title: date, body };
+}
+
+/** Who cannot pay, since when and why. */
+async function stops(here: Here): Promise<VNode[]> {
+  const { prisma, mode } = here;
+  const open = await prisma.stop.findMany({ where: { mode, endedAt: null }, orderBy: { id: 'asc' } });
+  return open.map(({ what, by, at, reason }) => {
+    const currency = what === '*' ? 'everything' : what;
+    const since = `Nobody can pay${what === '*' ? '' : ` in ${what}`} since ${whenText(at, here.view)}.`;
+    const allow = act(here, 'checkouts resume', `Allow ${currency} again`, { hidden: { currency } });
+    return ui.notice('bad', `${since} ${by === 'program' ? 'The program' : by} stopped it: “${reason}”`, '', allow);
+  });
+}
+
+/** *What must I decide?* */
+export async function todoPage(here: Here): Promise<Drawn> {
+  const { todo, query } = here;
+  const isDone = query.get('show') === 'done';
+  const rows = await caseRows(here, PAGE, isDone, idOf(query.get('after')));
+  const held = await heldNow(here);
+  const title = isDone ? 'Done' : todo === 0 ? 'Nothing to do' : `${ui.counted(todo, 'thing')} to do`;
+  const body = [
+    ui.tabs('Which', [
+      [`Open ${todo}`, '/admin/cases', !isDone],
+      ['Done', '/admin/cases?show=done', isDone],
+    ]),
+    !isDone && held.size > 0 && ui.line(`We hold ${moneyText(held)} that is not ours yet.`),
+    ui.list(rows, isDone ? 'Nothing was decided yet.' : `Nothing to do. ${await comparedText(here)}`),
+    rows.length === PAGE &&
+      ui.line(ui.link(`/admin/cases?${isDone ? 'show=done&' : ''}after=${rows.at(-1)?.id}`, 'More')),
+  ];
+  return { title, body };
+}
+
+/** Orders by the day on which they were placed, money by the day on which it moved. */
+async function soldAndPaid(here: Here): Promise<VNode> {
+  const read = async (day: string) => {
+    const period = daysOf(day, here.view);
+    const orders = await ordersOf(here, period);
+    return { ...period, orders, sums: totalOf(await here.books(period, here.view)) };
+  };
+  const columns = await Promise.all(['today', 'yesterday', 'this-month'].map(read));
+  const currencies = [...new Set(columns.flatMap(({ sums }) => [...sums.keys()]))].sort();
+  if (currencies.length === 0 && columns.every(({ orders }) => orders.length === 0)) return ui.line('No orders yet.');
+  const count = (name: string, kind?: Kind) => {
+    const fitting = columns.map(({ orders }) => orders.filter((one) => kind === undefined || one.kind === kind));
+    return [name, fitting.map((some, at) => (columns[at]?.orders.length === WINDOW ? 'many' : some.length))] as const;
+  };
+  const heads = columns.map(({ key, label }) => ui.link(`/admin/orders?day=${key}`, label));
+  const figures = [
+    count('Orders'),
+    ...(['paid', 'unpaid', 'needs'] as const).map((kind) => count(words.tabs[kind], kind)),
+    ...currencies.map((one) => {
+      return [`Earned ${one}`, columns.map(({ sums }) => figure(sums.get(one)?.earned ?? 0n, one))] as const;
+    }),
+  ];
+  const month = [...(columns.at(-1)?.sums ?? [])].map(([one, sums]) => [one, -sums['taken back']] as const);
+  const taken = month.filter(([, amount]) => amount > 0n);
+  const back = taken.length > 0 && ui.line(`${moneyText(taken)} was taken back this month.`);
+  return <div>{[ui.numbers('Sold and paid', heads, figures), back]}</div>;
+}
+
+/** They have places of their own. */
+const ELSEWHERE = ['cases-open', 'checkouts-stopped'];
+
+/** What alerts tell, and `doctor`, which says what to do, too. */
+async function checksOf(here: Here) {
+  const parts = { ...here.parts, caseSentences: () => Promise.resolve([]) };
+  const unseen = () => ({ says: 'One thing could not be looked at.' });
+  const looked = STATES.filter(({ name }) => !ELSEWHERE.includes(name)).map(async ({ fine, look }) => {
+    const seen = await look(parts, null).catch(unseen);
+    return { badge: seen ? 'Wrong' : 'Fine', says: seen?.says ?? fine };
+  });
+  const count = await unsentOf(here);
+  const waiting = `${ui.counted(count, 'paid order')} not taken by your shipping system.`;
+  const sent = { badge: 'Fine', says: 'Nothing paid waits for your shipping system.' };
+  return [...(await Promise.all(looked)), count > 0 ? { ...sent, badge: 'Look', says: waiting } : sent];
+}
+
+/** When the last comparison was, and what it said. */
+async function comparedText(here: Here): Promise<string> {
+  const { prisma, mode, view, todo } = here;
+  const newest = { where: { mode, verdict: { not: null } }, orderBy: { startedAt: 'desc' } } as const;
+  const run = await prisma.run.findFirst(newest);
+  return run === null ? 'Nothing was compared yet.' : `Compared ${atText(run.startedAt, view)}: ${runText(run, todo)}`;
+}
+
+/** What a comparison says, in a sentence. @param open how many cases there are */
+function runText(run: Run, open: number): string {
+  const report = run.report as Report | null | undefined;
+  if (run.verdict === null) return 'It goes on.';
+  if (run.verdict === 'agreed') return `${ui.counted(report?.payments ?? 0, 'payment')}, and everything agrees.`;
+  const why = report?.reason ?? 'it was interrupted';
+  if (run.verdict === 'incomplete') return `We could not read the payment service’s list: ${why}. Nothing was changed.`;
+  const unexplained = report?.identity.filter(({ difference }) => /[1-9]/.test(difference)) ?? [];
+  const rest = unexplained.map(({ currency, difference }) => `${currency} ${difference}`).join(', ');
+  return `${ui.counted(open, 'payment')} need you; ${rest || 'nothing else'} is unexplained.`;
+}
+
+const VERDICTS: Record<string, string> = words.verdicts;
+
+/** *Can I trust what I see?* */
+export async function checksPage(here: Here): Promise<Drawn> {
+  const { prisma, mode, view } = here;
+  const newest = { orderBy: { id: 'desc' }, take: 1_000, omit: { report: true, checkpoint: true } } as const;
+  const runs = await prisma.run.findMany({ where: { mode }, ...newest });
+  const turns = runs.filter((run, at) => run.verdict !== runs[at + 1]?.verdict);
+  const rows = turns.map(({ id, startedAt, full, verdict }) => {
+    const main = full ? 'All payments' : 'The newest payments';
+    const badge = VERDICTS[verdict ?? ''] ?? '';
+    return { href: `/admin/checks/${id}`, small: whenText(startedAt, view), main, badge };
+  });
+  const body = [
+    ui.card(
+      await comparedText(here),
+      (await checksOf(here)).map(({ badge, says }) => ui.line(ui.badge(badge), ` ${says}`)),
+      ui.quiet('The record of an order is proved whole each time that its page is opened.'),
+      act(here, 'compare', 'Compare now'),
+    ),
+    ui.card('Comparisons that differ from the one before', ui.list(rows, 'Nothing was compared yet.')),
+  ];
+  return { title: 'Checks', body };
+}
+
+/** *Why do we not agree?* */
+export async function comparisonPage({ prisma, mode, view, id }: Here): Promise<Drawn> {
+  const run = await prisma.run.findFirst({ where: { id: idOf(id), mode } });
+  if (run === null) return null;
+  const { identity: sums = [], items = [], ...rest } = { ...(run.report as Report | null) };
+  const identity = run.verdict === 'incomplete' ? [] : sums;
+  const classes = new Set(identity.flatMap((one) => Object.keys(one.classes)));
+  const grouped = (amount: string, currency: string) => figure(parseMajor(amount, currency) ?? 0n, currency);
+  const row = (name: string, of: (one: (typeof identity)[number]) => string) =>
+    [name, identity.map((one) => grouped(of(one), one.currency))] as const;
+  const nameOf = (one: string): string => ui.badgeOf(one).replaceAll('_', ' ');
+  const rows = items.slice(0, PAGE).map((one) => ({
+    href: one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`,
+    small: whenText(new Date(one.firstSeenAt), view),
+    main: one.reference,
+    amount: `${one.currency} ${grouped(/[1-9]/.test(one.held) ? one.held : one.expected, one.currency)}`,
+    badge: nameOf(one.class),
+  }));
+  const figures = [
+    row('Paid at the payment service', (one) => one.serviceTotal),
+    row('Earned here', (one) => one.earned),
+    ...[...classes].map((name) => row(nameOf(name), (one) => one.classes[name] ?? '')),
+    row('Unexplained', (one) => one.difference),
+  ];
+  const currencies = identity.map(({ currency }) => currency);
+  const body = [
+    ui.notice(run.verdict === 'agreed' ? 'good' : 'warn', runText(run, items.length)),
+    identity.length > 0 && ui.numbers('The sums', currencies, figures),
+    ui.list(rows, 'No payment differs.'),
+    ui.more('For your developer', <pre>{JSON.stringify(rest, null, 1)}</pre>),
+  ];
+  return { title: `Compared ${atText(run.startedAt, view)}`, body };
+}

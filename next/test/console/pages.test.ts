@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { buy } from '../money/support.ts';
+import { startShop, type Reply, type Shop } from '../support/shop.ts';
+
+// The console from outside, as a browser without scripts uses it.
+
+const KEYS = { Ngozi: 'ngozi_key_of_no_money', Tunde: 'tunde_key_of_no_money', Vera: 'vera_key_of_no_money' };
+type Person = keyof typeof KEYS;
+const OPERATORS = `Ngozi:operator:${KEYS.Ngozi},Tunde:clerk:${KEYS.Tunde},Vera:viewer:${KEYS.Vera}`;
+
+let shop: Shop;
+let order: string;
+const cookies = {} as Record<Person, string>;
+beforeAll(async () => {
+  shop = await startShop({ env: { OPERATORS, SHOP_TIME_ZONE: 'Africa/Lagos' } });
+  ({ orderId: order } = await buy(shop, { amount: 9000 }));
+  for (const person of Object.keys(KEYS) as Person[]) {
+    const { headers } = await shop.request('POST', '/admin/login', { form: { key: KEYS[person], to: '/admin' } });
+    cookies[person] = (headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  }
+});
+afterAll(() => shop.stop());
+
+const open = (person: Person, path: string): Promise<Reply<string>> =>
+  shop.request('GET', path, { headers: { cookie: cookies[person] } });
+
+const send = (person: Person, path: string, form: Record<string, string>, more = {}): Promise<Reply<string>> =>
+  shop.request('POST', path, { form, headers: { cookie: cookies[person], 'sec-fetch-site': 'same-origin', ...more } });
+
+/** The hidden fields of the first form on a page that does this. */
+async function formOf(person: Person, path: string, what: string): Promise<Record<string, string>> {
+  const { body } = await open(person, path);
+  const form = body.split('<form').find((one) => one.includes(`name="do" value="${what}"`)) ?? '';
+  const fields = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+}
+
+const PAGES: [path: string, title: RegExp][] = [
+  ['/admin', /\d{4}$/],
+  ['/admin/cases', /^1 thing to do$/],
+  ['/admin/cases?show=done', /^Done$/],
+  ['/admin/orders', /^Orders$/],
+  ['/admin/orders?day=this-month&tab=needs', /^Orders$/],
+  ['/admin/orders/ORDER', /^1 × Ankara tote bag · NGN 8,500.00$/],
+  ['/admin/orders/ORDER/proof', /^Order \w{24}$/],
+  ['/admin/find?q=nobody', /^Orders found$/],
+  ['/admin/money', /^Money in \w+ \d{4}$/],
+  ['/admin/checks', /^Checks$/],
+  ['/admin/activity', /^Activity$/],
+];
+
+test.each(PAGES)('%s opens, with its heading', async (path, title) => {
+  const { status, body } = await open('Ngozi', path.replace('ORDER', order));
+  expect(status).toBe(200);
+  expect(/<h1>([^<]*)<\/h1>/.exec(body)?.[1]).toMatch(title);
+  expect(body).not.toContain('<script');
+});
+
+test('the stylesheet is served to everybody', async () => {
+  const { status, headers } = await shop.request('GET', '/style.css');
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+});
+
+test('who is not logged in is asked who it is, and comes to the page that was asked for', async () => {
+  const { status, headers } = await shop.request('GET', '/admin/orders?tab=paid');
+  expect([status, headers.get('location')]).toEqual([303, '/admin/login?to=%2Fadmin%2Forders%3Ftab%3Dpaid']);
+  const form = { key: 'a wrong key', to: '/admin' };
+  expect((await shop.request<string>('POST', '/admin/login', { form })).status).toBe(401);
+  const away = { key: KEYS.Ngozi, to: 'https://evil.example/admin' };
+  expect((await shop.request('POST', '/admin/login', { form: away })).headers.get('location')).toBe('/admin');
+});
+
+test('an order is found by a word of its address, and opens at once', async () => {
+  const { status, headers } = await open('Ngozi', '/admin/find?q=ADA%40');
+  expect([status, headers.get('location')]).toEqual([303, `/admin/orders/${order}`]);
+});
+
+test('a viewer sees no forms and no addresses, and can do nothing', async () => {
+  const { body } = await open('Vera', `/admin/orders/${order}`);
+  expect(body).not.toContain('name="do"');
+  expect(body).toContain('a***@example.com');
+  const [, form = ''] = /name="form" value="([^"]*)"/.exec(body) ?? [];
+  expect((await send('Vera', `/admin/orders/${order}`, { form, do: 'note', order, note: 'x' })).status).toBe(403);
+});
+
+test('a clerk sees in grey what needs an operator, and cannot do it', async () => {
+  const { body } = await open('Tunde', `/admin/orders/${order}`);
+  expect(body).toContain('needs an operator (Ngozi)');
+  const form = await formOf('Tunde', `/admin/orders/${order}`, 'cases decide');
+  const { status } = await send('Tunde', `/admin/orders/${order}`, { ...form, as: 'refund', number: 'RF-1' });
+  expect(status).toBe(403);
+});
+
+test('a form that no page of this log-in sent does nothing', async () => {
+  const path = `/admin/orders/${order}`;
+  const fields = await formOf('Ngozi', path, 'note');
+  expect((await send('Ngozi', path, { ...fields, note: 'x', form: 'another' })).status).toBe(403);
+  expect((await send('Ngozi', path, { ...fields, note: 'x' }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  expect(await shop.database.query(`SELECT FROM journal WHERE what = 'note'`)).toEqual([]);
+});
+
+test('a decision is asked about before it is made, keeps what was typed, and is made once', async () => {
+  const path = `/admin/orders/${order}`;
+  const fields = await formOf('Ngozi', path, 'cases decide');
+  const nothing = await send('Ngozi', path, { ...fields, as: 'refund' });
+  expect([nothing.status, nothing.body]).toEqual([422, expect.stringContaining('Fill this in.')]);
+  const changed = await send('Ngozi', path, { ...fields, as: 'refund', number: 'RF-1', seen: 'another' });
+  expect([changed.status, changed.body]).toEqual([409, expect.stringContaining('value="RF-1"')]);
+  const typed = { ...fields, as: 'refund', number: 'RF-1' };
+  const sure = await send('Ngozi', path, typed);
+  expect(sure.body).toContain('<h1>Refund of NGN 500.00 for this order?</h1>');
+  expect(sure.body).toContain('ada@example.com will read:');
+  expect((await send('Ngozi', path, { ...typed, sure: 'no' })).body).toContain('value="RF-1"');
+  const done = await send('Ngozi', path, { ...typed, sure: 'yes' });
+  expect(done.status).toBe(303);
+  expect(decodeURIComponent(done.headers.get('set-cookie') ?? '')).toContain('number RF-1. The order is paid.');
+  expect((await send('Ngozi', path, { ...typed, sure: 'yes' })).status).toBe(409);
+  expect((await open('Ngozi', '/admin/activity')).body).toContain('refunded NGN 500.00, number RF-1');
+});
