@@ -61,7 +61,8 @@ const adapter: ServiceAdapter = {
       currency: text(record.currency),
       id: text(record.id),
       mode: modeOf(record),
-      refunded: figure(record.amount_refunded ?? record.amountRefunded ?? record.refunded),
+      // Of a chargeback it is what was refunded before: nothing is left of the rest.
+      refunded: isTakenBack(word) ? null : figure(record.amount_refunded ?? record.amountRefunded ?? record.refunded),
       doubt: status === 'paid' ? doubtAbout(record) : null,
     };
   },
@@ -86,6 +87,8 @@ const classOf = words({
   expired: ['expired'],
   reversed: ['reversed', 'refunded', 'chargeback', 'charged_back'],
 });
+
+const isTakenBack = (word: string): boolean => classOf(word) === 'reversed' && !/refund/i.test(word);
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

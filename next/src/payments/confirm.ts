@@ -114,12 +114,12 @@ type Stored = DossierPayment['verifications'][number];
 
 /** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
 function observe(change: Change, payment: DossierPayment, evidence: Evidence, before: Stored | undefined): void {
-  const { amount, shows, gone, currency: named, serviceId } = evidence;
+  const { outcome, amount, shows, gone, currency: named, serviceId } = evidence;
   const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
   // The same charge with the same figures is no news, whatever the word: the list may know more of it (money.ts).
   const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
   const isRepeated = isSame && before.amount === amount && before.shows === shows && before.currency === named;
-  if (shows === null || isRepeated) return;
+  if (shows === null || (isRepeated && (outcome === 'reversed') === (before.outcome === 'reversed'))) return;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
   // News of the same charge: more went than its last answer said. Of another charge: more than ever went.

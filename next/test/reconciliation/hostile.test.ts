@@ -207,3 +207,12 @@ test('verify that says reversed in a currency that is none proves nothing, and b
   expect(await desk.run('explain', orderId)).toMatchObject({ exit: 0, out: expect.stringMatching(/said “REVERSED”/) });
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
+
+test('a chargeback after a refund of a part takes the rest, although it names what was refunded before', async () => {
+  const { orderId, reference } = await buy(desk);
+  await desk.run('orders', 'refund', orderId, '5', '--number', reference);
+  await isTold(desk, reference, 'record', { amount_refunded: 5 });
+  expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
+  await isTold(desk, reference, 'record', { status: 'CHARGEBACK', amount_refunded: 5 });
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 849500 NGN'] });
+});

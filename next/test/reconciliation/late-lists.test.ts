@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { tell } from '../money/support.ts';
+import { befall } from '../support/failures.ts';
+import { caseOf, decide, letPass, look, startDesk, type Desk } from './support.ts';
+
+// Lists that show less late, show more again, or are in doubt. Every order is one of NGN 8500.00.
+
+type Row = Record<string, unknown>;
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = await startDesk();
+});
+afterAll(() => desk.stop());
+
+const rowOf = (reference: string, more: Row = {}): Row => {
+  return { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN', ...more };
+};
+
+/** What verify says of a payment until it says something else. */
+const faults = new Map<string, number>();
+async function verifySays(reference: string, more: Row = {}): Promise<void> {
+  await desk.request('DELETE', `${desk.sandbox?.url}/sandbox/faults/${faults.get(reference) ?? 0}`);
+  const body = { status: true, data: rowOf(reference, more) };
+  faults.set(reference, (await befall(desk, 'verify', 'body', { reference, body, times: 0 })).id);
+  await tell(desk, reference);
+}
+
+/** The whole list is heard; of the other payments it shows what it showed before. @returns how the payment stands */
+const lists = new Map<string, Row[]>();
+async function listShows(reference: string, ...rows: Row[]): Promise<Awaited<ReturnType<typeof look>>> {
+  const all = rows.map((more) => rowOf(reference, more));
+  const data = [...lists.set(reference, all).values()].flat();
+  await letPass(desk, reference, '2 minutes');
+  await befall(desk, 'history', 'body', { body: { status: true, data: { data, hasNextPage: false } } });
+  expect(await desk.reconcile()).toMatchObject({ report: { complete: true } });
+  return look(desk, reference);
+}
+
+async function buy() {
+  const checkout = await desk.checkout();
+  await verifySays(checkout.reference);
+  expect(await look(desk, checkout.reference)).toMatchObject({ order: 'paid' });
+  return checkout;
+}
+
+test.each([
+  ['in part', '4000', { amount_refunded: 4000 }, 'goes', true],
+  ['in part, before the list was ever heard', '4000', { amount_refunded: 4000 }, 'goes', false],
+  ['whole', '8500', { status: 'REFUNDED' }, 'held', true],
+])('what went back %s is no case of a list that never shows it', async (_how, back, says, message, isHeard) => {
+  const { reference, orderId } = await buy();
+  if (isHeard) await listShows(reference, {});
+  await desk.run('orders', 'refund', orderId, back, '--number', `RF-${reference}`);
+  await verifySays(reference, says);
+  const money = [`NGN came 850000 went ${back}00 earned 850000 refunded ${back}00`];
+  for (const time of ['1 hour', '1 day', '12 days']) {
+    await letPass(desk, reference, time);
+    expect(await listShows(reference, {})).toEqual({ order: 'paid', message, cases: [], money });
+  }
+});
+
+test('a dispute that only the list tells is a case, and so is the money that is won back after the write-off', async () => {
+  const { reference } = await buy();
+  expect(await listShows(reference, {})).toMatchObject({ cases: [] });
+  expect(await listShows(reference, { status: 'CHARGEBACK' })).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
+  expect(await listShows(reference, { status: 'CHARGEBACK' })).toMatchObject({ cases: [] });
+  expect(await listShows(reference, {})).toMatchObject({ cases: ['paid_after_decision 850000 0 NGN'] });
+});
+
+test('money in doubt that the list shows as refunded pays nothing when verify says the same without a doubt', async () => {
+  const { reference } = await desk.checkout();
+  await verifySays(reference, { paymentStatus: 'PROCESSING' });
+  expect(await look(desk, reference)).toMatchObject({ order: 'review', cases: ['unproven 850000 0 NGN'] });
+  await listShows(reference, {}, { id: 'refund', amount: -8500 });
+  await verifySays(reference, { paymentStatus: 'SUCCESS' });
+  const money = ['NGN came 850000 went 850000 send_back 850000'];
+  expect(await look(desk, reference)).toEqual({ order: 'failed', message: null, cases: [], money });
+});
+
+test('a list’s doubt about a paid order is a case until the list has none, whatever verify goes on saying', async () => {
+  const { reference } = await buy();
+  const stands = { message: 'held', cases: ['contradicted 0 850000 NGN'] };
+  expect(await listShows(reference, { disputed: true })).toMatchObject(stands);
+  await tell(desk, reference);
+  expect(await look(desk, reference)).toMatchObject(stands);
+  expect(await listShows(reference, { disputed: true })).toMatchObject(stands);
+  expect(await decide(desk, reference, 'explain')).toMatchObject({ exit: 0 });
+  await desk.database.query('UPDATE payments SET next_check_at = NULL WHERE reference = $1', [reference]);
+  expect(await listShows(reference, {})).toMatchObject({ message: 'goes', cases: [] });
+});
+
+test.each(['explain', 'write-off'])('a second charge went before it was written down: %s, not refund', async (as) => {
+  const { reference } = await buy();
+  const second = { id: `B-${reference}` };
+  const gone = { ...second, status: 'REFUNDED' };
+  await verifySays(reference, second);
+  expect(await listShows(reference, {}, second)).toMatchObject({ cases: ['charged_again 850000 0 NGN'] });
+  await verifySays(reference, gone);
+  expect(await listShows(reference, {}, gone)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  const screen = await desk.run('cases', 'show', await caseOf(desk, reference));
+  expect(screen.out).toMatch(/charged twice.*Was it the second charge, which you refunded\? Then explain it\./s);
+  const refused = await decide(desk, reference, 'refund', '--number', `RF-${as}`);
+  expect(refused).toMatchObject({ exit: 1, err: expect.stringMatching(/against a second charge: explain it/) });
+  expect(await decide(desk, reference, as)).toMatchObject({ exit: 0 });
+  // Goods stay held: verify goes on showing the one that went.
+  const decided = { order: 'paid', message: 'held', cases: [] };
+  await letPass(desk, reference, '12 days');
+  expect(await listShows(reference, {}, gone)).toMatchObject(decided);
+});
+
+test('each column of a ledger is written where its row is there already', async () => {
+  const text = `SELECT column_name AS name FROM information_schema.columns
+    WHERE table_schema = 'public' AND table_name = 'money' AND column_name NOT IN ('reference', 'currency')`;
+  const columns = (await desk.database.query<{ name: string }>(text)).map(({ name }) => `${name} = excluded.${name}`);
+  const source = readFileSync(new URL('../../src/payments/change-order.ts', import.meta.url), 'utf8');
+  const [, set = ''] = /ON CONFLICT \(reference, currency\) DO UPDATE SET ([^)]*)\)/.exec(source) ?? [];
+  expect(set.split(/,\s+/).sort()).toEqual(columns.sort());
+});
