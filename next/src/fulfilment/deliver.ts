@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { EnvHttpProxyAgent } from 'undici';
 import { USER_AGENT } from '../gateway/client.ts';
 import { codeOf, retryAfterSec } from '../gateway/errors.ts';
+import { storable } from '../gateway/evidence.ts';
 import { startCrew, type Loop } from '../platform/loop.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
@@ -102,7 +103,8 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
   try {
     await receiver(message);
   } catch (error) {
-    const lastError = (error instanceof Error ? error.message : String(error)).slice(0, 500);
+    // It is logged, and an own receiver's error may quote an address.
+    const lastError = storable(error instanceof Error ? error.message : String(error));
     const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
     const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
     const wantedSec = error instanceof NotTaken ? (error.waitSec ?? 0) : 0;
