@@ -83,28 +83,23 @@ async function doubtUsedId({ tx, dossier }: Change, evidence: Evidence): Promise
 }
 
 /** Stores the answer unless the newest one said the same; of unreadable ones in a row, the first. @returns whether it is news */
-async function storeAnswer(
-  change: Change,
-  payment: DossierPayment,
-  lease: Lease,
-  evidence: Evidence,
-): Promise<boolean> {
+async function storeAnswer(change: Change, payment: DossierPayment, lease: Lease, said: Evidence): Promise<boolean> {
   const { tx, now } = change;
   const { reference, unreadableSince: since } = payment;
-  const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = evidence;
+  const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = said;
   setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (since ?? now) : null });
   const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
   const [newest] = payment.verifications;
   const isSame = newest !== undefined && isSameDigest(newest.digest, digest);
   if (outcome === 'unreadable' ? since !== null : isSame) return false;
-  const said = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
+  const facts = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
   const asked = {
     reference,
     cause: lease.cause,
     askedAt: lease.askedAt,
-    body: new Uint8Array(Buffer.from(evidence.body)),
+    body: new Uint8Array(Buffer.from(said.body)),
   };
-  const stored = await tx.verification.create({ data: { ...said, ...asked }, omit: { body: true } });
+  const stored = await tx.verification.create({ data: { ...facts, ...asked }, omit: { body: true } });
   if (outcome !== 'unreadable') payment.verifications = [stored];
   record(change, 'answer', reference, { verification: String(stored.id), outcome, word });
   return true;
@@ -114,12 +109,11 @@ type Stored = DossierPayment['verifications'][number];
 
 /** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
 function observe(change: Change, payment: DossierPayment, evidence: Evidence, before: Stored | undefined): void {
-  const { outcome, amount, shows, gone, currency: named, serviceId } = evidence;
+  const { shows, gone, currency: named, serviceId } = evidence;
+  if (shows === null) return;
   const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
-  // The same charge with the same figures is no news, whatever the word: the list may know more of it (money.ts).
-  const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
-  const isRepeated = isSame && before.amount === amount && before.shows === shows && before.currency === named;
-  if (shows === null || (isRepeated && (outcome === 'reversed') === (before.outcome === 'reversed'))) return;
+  const isCharge = before !== undefined && before.shows !== null;
+  const isSame = isCharge && before.serviceId === serviceId;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
   // News of the same charge: more went than its last answer said. Of another charge: more than ever went.
@@ -131,7 +125,8 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
     // Of another charge than the one that paid, only the list tells whether it takes anything away.
     const isOther = paidBy !== null && serviceId !== null && paidBy !== serviceId;
     const news = isOther ? 0n : isNamed ? more : named === null ? null : 0n;
-    const after = observeVerify(money, isNamed ? shows : 0n, news);
+    const ledger = isCharge && !isSame ? { ...money, verifyHides: 0n } : money;
+    const after = observeVerify(ledger, isNamed ? shows : 0n, news, gone ?? 0n);
     // What the list is taken to show was not heard.
     const heard = after.listShows === money.listShows ? {} : UNHEARD;
     setMoney(change, payment, money, { ...after, ...heard }, 'shown by verify');
@@ -177,20 +172,15 @@ function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews:
 }
 
 /** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */
-async function putOff(
-  { prisma, logger }: ConfirmParts,
-  { reference, orderId, leasedUntil, askedAt }: Lease,
-  error: unknown,
-): Promise<void> {
+async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unknown): Promise<void> {
+  const { reference, orderId, leasedUntil, askedAt } = lease;
   const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;
   if (error instanceof Unanswered)
     logger.warn({ reference, orderId, reason: error.message }, 'payment could not be checked');
   else {
     const alert = isDatabaseAway(error) ? undefined : 'answer_refused';
-    logger.error(
-      { alert, reference, orderId, constraint: constraintOf(error), err: error },
-      'an answer could not be written',
-    );
+    const about = { alert, reference, orderId, constraint: constraintOf(error), err: error };
+    logger.error(about, 'an answer could not be written');
   }
   // By the database's time: after 5 s, doubled up to an hour, and not before the service wants it. A hint that came
   // during the question begins anew.

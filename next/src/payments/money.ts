@@ -3,8 +3,10 @@
  * Pure: the same rows in, the same rows out. Amounts are minor units, and every counter only grows.
  */
 export type Ledger = {
-  /** By verify's newest readable answer; null: none yet. */
+  /** By verify's newest readable answer, less what it hides; null: none yet. */
   verifyShows: bigint | null;
+  /** What went of its charge by the list alone: verify says only a state and an amount. */
+  verifyHides: bigint;
   /** By the list as it was last heard, or is taken to be until then; null: neither. */
   listShows: bigint | null;
   came: bigint;
@@ -19,14 +21,14 @@ export type Ledger = {
   /** The part of sendBack that went back although no person had booked it. */
   byItself: bigint;
 };
-export type Counter = Exclude<keyof Ledger, 'verifyShows' | 'listShows'>;
+export type Counter = Exclude<keyof Ledger, 'verifyShows' | 'verifyHides' | 'listShows'>;
 
 /** How much of which counter: a row of the journal each. */
 export type Growth = Partial<Record<Counter, bigint>>;
 
 const NOTHING = { came: 0n, went: 0n, earned: 0n, kept: 0n, sendBack: 0n, refunded: 0n, lost: 0n, byItself: 0n };
 const NOTHING_ELSEWHERE = { sendBackElsewhere: 0n, refundedElsewhere: 0n };
-export const EMPTY: Ledger = { verifyShows: null, listShows: null, ...NOTHING, ...NOTHING_ELSEWHERE };
+export const EMPTY: Ledger = { verifyShows: null, verifyHides: 0n, listShows: null, ...NOTHING, ...NOTHING_ELSEWHERE };
 
 /** What follows from a ledger by subtraction. */
 export type Standing = {
@@ -60,12 +62,14 @@ export function standingOf(m: Ledger): Standing {
 }
 
 /**
- * Verify shows `shows`. A fall in verify alone waits for the list, which may still show the money: until it is heard,
- * it is taken to show what verify showed before, less what verify itself says went back.
+ * Verify says that `said` is there; what only the list showed as gone it hides. A fall in verify alone waits for the list,
+ * which may still show the money: until it is heard, it is taken to show what verify showed before, less what it names.
  * @param gone what went back since the last answer, by this one; null: all that came
+ * @param named what this answer names as gone: so much less is hidden
  */
-export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Ledger {
+export function observeVerify(m: Ledger, said: bigint, gone: bigint | null, named = 0n): Ledger {
   const before = m.verifyShows ?? 0n;
+  const shows = max(min(said, before), said - max(0n, m.verifyHides - named));
   if (shows >= before) return settle(follow({ ...m, verifyShows: shows }));
   const known = max(before, m.listShows ?? 0n);
   return settle(follow({ ...m, verifyShows: shows, listShows: gone === null ? 0n : max(0n, known - gone) }));
@@ -80,10 +84,12 @@ export function observeList(m: Ledger, shows: bigint, gone: bigint, before: bigi
   // Of 100 verify shows 60 and 40 went, and the list shows 100 as before: it shows refunds late, or never.
   const isKnown = shows <= (before ?? m.came) && shows + gone <= m.came;
   const isBehind = isKnown && m.verifyShows === m.came - m.went && shows > m.verifyShows;
-  const followed = follow({ ...m, listShows: isBehind ? m.verifyShows : shows });
+  const verifyHides = shows > (m.listShows ?? 0n) ? min(m.verifyHides, gone) : m.verifyHides;
+  const followed = follow({ ...m, verifyHides, listShows: isBehind ? m.verifyShows : shows });
   // Of 100 it shows 60 and 40 gone: it accounts for all that came, and verify only does not show what went.
   const isAll = gone > followed.went && shows + gone <= m.came && (m.verifyShows ?? 0n) > shows;
-  const known = isAll ? follow({ ...m, listShows: shows, verifyShows: shows }) : followed;
+  const hides = m.verifyHides + (m.verifyShows ?? 0n) - shows;
+  const known = isAll ? follow({ ...m, listShows: shows, verifyShows: shows, verifyHides: hides }) : followed;
   const more = max(0n, gone - known.went);
   return settle({ ...known, came: known.came + more, went: known.went + more });
 }

@@ -42,7 +42,7 @@ const COMPARE = `
       m.refunded - m.refunded_elsewhere + m.send_back - m.send_back_elsewhere + m.lost - m.went AS to_go,
       p.reference IN (
         SELECT c.reference FROM cases c JOIN payments q ON q.reference = c.reference
-        WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case,
+        WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case, p.order_id, list_figure,
       (p.next_check_at IS NOT NULL OR list_doubted) AND earned > 0 AS is_unclear, p.answered_at,
       coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(hours => $4 * 24 - 6) AS is_in_reach
     FROM payments p LEFT JOIN money m ON m.reference = p.reference WHERE p.mode = $1),
@@ -57,6 +57,7 @@ const COMPARE = `
           OR coalesce(gone > went OR is_doubted OR (is_odd AND earned = 0), false)
           OR coalesce(l.shows > 0 AND l.currency IS DISTINCT FROM o.currency, false)
           OR coalesce(verify_shows, o.shows) <> o.shows OR coalesce(list_shows, o.shows) <> o.shows
+          OR (is_in_reach AND order_id IS NOT NULL AND coalesce(list_figure, o.shows + went) <> coalesce(l.shows, 0))
           OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows ELSE coalesce(l.shows, 0) > o.shows END
       END AS differs,
       CASE WHEN is_aside THEN 0 ELSE l.shows END AS listed, earned, kept, refunded, lost, elsewhere,

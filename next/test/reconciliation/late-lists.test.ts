@@ -80,6 +80,40 @@ test('money in doubt that the list shows as refunded pays nothing when verify sa
   expect(await look(desk, reference)).toEqual({ order: 'failed', message: null, cases: [], money });
 });
 
+test('a refund that only the list shows is not forgotten when verify says another state, and then the first again', async () => {
+  const { reference, orderId } = await buy();
+  await desk.run('orders', 'refund', orderId, '3400', '--number', `RF-${reference}`);
+  const gone = { id: `R-${reference}`, amount: -3400 };
+  const money = ['NGN came 850000 went 340000 earned 850000 refunded 340000'];
+  const stands = { order: 'paid', cases: [], money };
+  expect(await listShows(reference, {}, gone)).toMatchObject(stands);
+  await verifySays(reference, { status: 'PENDING' });
+  await verifySays(reference);
+  expect(await look(desk, reference)).toMatchObject(stands);
+  // A dispute, won.
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  expect(await look(desk, reference)).toMatchObject({ cases: ['reversed 0 510000 NGN'] });
+  await verifySays(reference);
+  const won = ['NGN came 1360000 went 850000 earned 850000 send_back 510000 refunded 340000'];
+  expect(await listShows(reference, {}, gone)).toMatchObject({ order: 'paid', money: won });
+  // From now on, verify names it, too.
+  await verifySays(reference, { amount_refunded: 3400 });
+  expect(await listShows(reference, {}, gone)).toMatchObject({ order: 'paid', money: won });
+});
+
+test('a list that showed a refund late, and then more than before, shows a second charge', async () => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {});
+  await desk.run('orders', 'refund', orderId, '3400', '--number', `RF-${reference}`);
+  await verifySays(reference, { amount_refunded: 3400 });
+  const refunded = ['NGN came 850000 went 340000 earned 850000 refunded 340000'];
+  expect(await listShows(reference, {})).toMatchObject({ cases: [], money: refunded });
+  expect(await listShows(reference, { amount: 5100 })).toMatchObject({ cases: [], money: refunded });
+  const second = { id: `B-${reference}`, amount: 3400 };
+  const again = await listShows(reference, { amount: 5100 }, second);
+  expect(again).toMatchObject({ cases: ['charged_again 340000 0 NGN'] });
+});
+
 test('a list’s doubt about a paid order is a case until the list has none, whatever verify goes on saying', async () => {
   const { reference } = await buy();
   const stands = { message: 'held', cases: ['contradicted 0 850000 NGN'] };

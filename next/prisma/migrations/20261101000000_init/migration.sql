@@ -119,6 +119,7 @@ CREATE TABLE "money" (
     "reference" TEXT NOT NULL,
     "currency" TEXT NOT NULL,
     "verify_shows" BIGINT,
+    "verify_hides" BIGINT NOT NULL DEFAULT 0,
     "list_shows" BIGINT,
     "came" BIGINT NOT NULL DEFAULT 0,
     "went" BIGINT NOT NULL DEFAULT 0,
@@ -364,8 +365,7 @@ CREATE INDEX "runs_newest" ON "runs"("mode", "started_at");
 ALTER TABLE "orders" ADD CONSTRAINT "orders_paid_by_their_release" FOREIGN KEY ("id", "released_reference")
     REFERENCES "releases"("order_id", "reference") ON DELETE NO ACTION ON UPDATE NO ACTION DEFERRABLE INITIALLY DEFERRED;
 -- Promise 2.
-ALTER TABLE "releases" ADD CONSTRAINT "releases_of_order" FOREIGN KEY ("order_id")
-    REFERENCES "orders"("id") ON DELETE NO ACTION ON UPDATE NO ACTION;
+ALTER TABLE "releases" ADD CONSTRAINT "releases_of_order" FOREIGN KEY ("order_id") REFERENCES "orders"("id");
 ALTER TABLE "releases" ADD CONSTRAINT "releases_of_payment" FOREIGN KEY ("reference", "order_id", "mode", "price", "currency")
     REFERENCES "payments"("reference", "order_id", "mode", "amount", "currency") ON DELETE NO ACTION ON UPDATE NO ACTION;
 ALTER TABLE "releases" ADD CONSTRAINT "releases_of_verification" FOREIGN KEY ("verification_id", "reference")
@@ -373,26 +373,19 @@ ALTER TABLE "releases" ADD CONSTRAINT "releases_of_verification" FOREIGN KEY ("v
 ALTER TABLE "releases" ADD CONSTRAINT "releases_show_what_verify_showed" FOREIGN KEY ("verification_id", "shown", "shown_amount", "currency")
     REFERENCES "verifications"("id", "outcome", "shows", "currency") ON DELETE NO ACTION ON UPDATE NO ACTION;
 
-ALTER TABLE "order_lines" ADD CONSTRAINT "order_lines_of_order" FOREIGN KEY ("order_id")
-    REFERENCES "orders"("id") ON DELETE NO ACTION ON UPDATE NO ACTION;
+ALTER TABLE "order_lines" ADD CONSTRAINT "order_lines_of_order" FOREIGN KEY ("order_id") REFERENCES "orders"("id");
 ALTER TABLE "payments" ADD CONSTRAINT "payments_of_order" FOREIGN KEY ("order_id", "mode", "amount", "currency")
     REFERENCES "orders"("id", "mode", "amount", "currency") ON DELETE NO ACTION ON UPDATE NO ACTION;
 ALTER TABLE "verifications" ADD CONSTRAINT "verifications_of_payment" FOREIGN KEY ("reference")
     REFERENCES "payments"("reference") ON DELETE NO ACTION ON UPDATE NO ACTION;
-ALTER TABLE "money" ADD CONSTRAINT "money_of_payment" FOREIGN KEY ("reference")
-    REFERENCES "payments"("reference") ON DELETE NO ACTION ON UPDATE NO ACTION;
-ALTER TABLE "refunds" ADD CONSTRAINT "refunds_of_order" FOREIGN KEY ("order_id")
-    REFERENCES "orders"("id") ON DELETE NO ACTION ON UPDATE NO ACTION;
-ALTER TABLE "cases" ADD CONSTRAINT "cases_of_payment" FOREIGN KEY ("reference")
-    REFERENCES "payments"("reference") ON DELETE NO ACTION ON UPDATE NO ACTION;
-ALTER TABLE "cases" ADD CONSTRAINT "cases_of_order" FOREIGN KEY ("order_id")
-    REFERENCES "orders"("id") ON DELETE NO ACTION ON UPDATE NO ACTION;
-ALTER TABLE "messages" ADD CONSTRAINT "messages_of_order" FOREIGN KEY ("order_id")
-    REFERENCES "orders"("id") ON DELETE NO ACTION ON UPDATE NO ACTION;
+ALTER TABLE "money" ADD CONSTRAINT "money_of_payment" FOREIGN KEY ("reference") REFERENCES "payments"("reference");
+ALTER TABLE "refunds" ADD CONSTRAINT "refunds_of_order" FOREIGN KEY ("order_id") REFERENCES "orders"("id");
+ALTER TABLE "cases" ADD CONSTRAINT "cases_of_payment" FOREIGN KEY ("reference") REFERENCES "payments"("reference");
+ALTER TABLE "cases" ADD CONSTRAINT "cases_of_order" FOREIGN KEY ("order_id") REFERENCES "orders"("id");
+ALTER TABLE "messages" ADD CONSTRAINT "messages_of_order" FOREIGN KEY ("order_id") REFERENCES "orders"("id");
 ALTER TABLE "idempotency_keys" ADD CONSTRAINT "idempotency_keys_of_order" FOREIGN KEY ("order_id")
     REFERENCES "orders"("id") ON DELETE NO ACTION ON UPDATE NO ACTION;
-ALTER TABLE "journal" ADD CONSTRAINT "journal_of_order" FOREIGN KEY ("order_id")
-    REFERENCES "orders"("id") ON DELETE NO ACTION ON UPDATE NO ACTION;
+ALTER TABLE "journal" ADD CONSTRAINT "journal_of_order" FOREIGN KEY ("order_id") REFERENCES "orders"("id");
 
 -- Promise 7. Retention may empty a body, and nothing else of the row may change with it.
 CREATE FUNCTION "refuse_change"() RETURNS trigger LANGUAGE plpgsql AS $$
