@@ -182,7 +182,7 @@ const CLASSES = {
 } satisfies Record<CaseClass, true>;
 const WITH_MONEY = ['contradicted, held', 'unproven, held', 'reversed, twice', 'balance'];
 /** Every counter of the ledger, and every other line of the journal that has words of its own. */
-const COUNTERS: string[] = Object.keys(EMPTY).filter((name) => !name.endsWith('Shows'));
+const COUNTERS: string[] = Object.keys(EMPTY).filter((name) => !/^(verify|list)/.test(name));
 const LINES = ['answer', 'released', 'case opened', 'case changed', 'case closed', 'decided', 'any'];
 const WITH_COUNTER = ['initialize opened', 'accepted earned', 'decided sendBack'];
 
