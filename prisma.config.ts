@@ -1,10 +1,9 @@
+import 'dotenv/config';
 import { defineConfig } from 'prisma/config';
-
-// `prisma generate` looks for an engine it does not run and would download it from outside the npm
-// registry. Naming any existing program keeps the install offline.
-process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= process.execPath;
 
 export default defineConfig({
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },
+  // Not by the helper env(): it throws where the variable is unset, for `generate` too.
+  datasource: { url: process.env.DATABASE_URL ?? '' },
 });

@@ -1,13 +1,112 @@
-import '../src/config/env-file.ts';
-import { localServices } from './backing-services.ts';
+import { config as loadEnvFile } from 'dotenv';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { UserFacingError } from '../src/platform/user-facing-error.ts';
+import { failStart, runProcess, type Running } from '../src/process.ts';
 
-/**
- * What npm runs in a checkout: the server, the worker or a command, as in production, with a database and a
- * sandbox of its own where none is configured. Each is loaded only when it is asked for.
+/*
+ * What npm runs in a checkout: the server, a worker or a command as in production, or Prisma's own commands, with a
+ * database and a sandbox of its own where none is configured. Whichever process comes first runs them, and those beside
+ * it use the same.
  */
-const [what = '', ...rest] = process.argv.slice(2);
-const services = localServices();
 
-if (what === 'server') await (await import('../src/bootstrap/start-server.ts')).serve(services, rest);
-else if (what === 'worker') await (await import('../src/bootstrap/start-worker.ts')).work(services, rest);
-else await (await import('../src/commands/command-line.ts')).runCommandLine([what, ...rest], services);
+/** Something that this process runs, or another one: then closing it does nothing. */
+type Part = { url: string; close(): Promise<void> };
+
+const DATA = '.data/postgres';
+const SANDBOX_KEY = 'sk_test_sandbox_no_real_money';
+const SANDBOX_SECRET = 'sandbox_no_real_money';
+
+loadEnvFile({ quiet: true });
+const [what = 'server', ...words] = process.argv.slice(2);
+if (what === 'server') await runProcess(serve);
+else if (what === 'worker') await runProcess(work);
+else if (what === 'cli') process.exitCode = await command().catch(failStart);
+else if (what === 'prisma') process.exitCode = await prisma().catch(failStart);
+else failStart(new UserFacingError(`There is no ${what}: npm start, npm run worker, npm run cli -- COMMAND`, 64));
+
+async function serve(): Promise<Running> {
+  const [parts, { startServer }] = await Promise.all([fillIn(), import('../src/server.ts')]);
+  const server = await startServer();
+  const told = [`\nThe server is at ${server.url}`];
+  if (parts.database !== null) told.push(`Database  an embedded PostgreSQL, kept in ${DATA}`);
+  if (parts.sandbox !== null)
+    told.push(
+      `Payments  the sandbox at ${parts.sandbox.url}/sandbox/ moves no money, and forgets its payments when it ends`,
+    );
+  process.stderr.write(`${told.join('\n')}\n\n`);
+  return { ...server, close: () => server.close().finally(parts.close) };
+}
+
+async function work(): Promise<Running> {
+  const [parts, { startWorker }] = await Promise.all([fillIn(), import('../src/worker.ts')]);
+  const worker = await startWorker();
+  return { ...worker, close: () => worker.close().finally(parts.close) };
+}
+
+async function command(): Promise<number> {
+  const { runCommand } = await import('../src/cli.ts');
+  if (words.length === 0 || words.includes('--help')) return runCommand(words);
+  const parts = await fillIn();
+  return runCommand(words).finally(parts.close);
+}
+
+/** Prisma's own command line, with the same database. */
+async function prisma(): Promise<number> {
+  const parts = await fillIn();
+  const child = spawn('npx', ['prisma', ...words], { stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  await parts.close();
+  return code ?? 1;
+}
+
+/** Starts what is not configured, and configures it. */
+async function fillIn(): Promise<{ database: Part | null; sandbox: Part | null; close(): Promise<void> }> {
+  // Production and a live key are never served by these: the configuration says what is missing.
+  const isMeant = given('NODE_ENV') !== 'production' && !given('GATEWAY_SECRET_KEY').startsWith('sk_live_');
+  const database = isMeant && given('DATABASE_URL') === '' ? await openDatabase() : null;
+  const sandbox = isMeant && given('GATEWAY_URL') === '' ? await openSandbox() : null;
+  if (database !== null) process.env.DATABASE_URL = database.url;
+  if (sandbox !== null) process.env.GATEWAY_URL = sandbox.url;
+  return {
+    database,
+    sandbox,
+    close: async () => {
+      await Promise.all([database?.close(), sandbox?.close()]);
+    },
+  };
+}
+
+async function openDatabase(): Promise<Part> {
+  const { startPostgres } = await import('./postgres.ts');
+  // A command is over soon, and would take it away from whoever had found it here.
+  const { url, stop } = await startPostgres({ folder: DATA, exclusive: what === 'cli' || what === 'prisma' });
+  return { url, close: stop };
+}
+
+// On the port after the server's, where the processes beside it find it. It signs by the newest secret that is known.
+async function openSandbox(): Promise<Part> {
+  const { startSandbox } = await import('./sandbox/sandbox.ts');
+  process.env.GATEWAY_SECRET_KEY = given('GATEWAY_SECRET_KEY') || SANDBOX_KEY;
+  process.env.WEBHOOK_SECRETS = given('WEBHOOK_SECRETS') || SANDBOX_SECRET;
+  const serverPort = Number(given('PORT') || 3_000);
+  const port = serverPort > 0 && serverPort < 65_535 ? serverPort + 1 : 0;
+  const webhookUrl = port === 0 ? null : `http://localhost:${serverPort}/webhooks/payments`;
+  const [webhookSecret = ''] = given('WEBHOOK_SECRETS').split(',');
+  try {
+    return await startSandbox({ port, key: given('GATEWAY_SECRET_KEY'), webhookUrl, webhookSecret });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    const url = `http://127.0.0.1:${port}`;
+    const page = await fetch(`${url}/sandbox/`).catch(() => null);
+    if ((await page?.text())?.includes('Payment sandbox') === true) return { url, close: () => Promise.resolve() };
+    throw new UserFacingError(
+      `Port ${port}, where the sandbox listens, is taken by another program: set PORT to another one, or GATEWAY_URL.`,
+    );
+  }
+}
+
+/** A variable without white space and quotes around it, which do not count. */
+function given(name: string): string {
+  return (process.env[name] ?? '').replace(/^[\s"']+|[\s"']+$/g, '');
+}

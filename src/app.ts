@@ -1,157 +1,109 @@
-import express, { type Express } from 'express';
+import cors from 'cors';
+import express, { Router, type Express } from 'express';
 import helmet from 'helmet';
-import { createCheckoutLimits } from './checkout/checkout-limits.ts';
+import { countWebhook, registry } from './alerts/metrics.ts';
+import { apiDocsRoutes } from './api-docs/routes.tsx';
 import { checkoutRoutes } from './checkout/routes.ts';
-import { stopRoutes } from './checkout/stops/routes.ts';
-import type { Config } from './config.ts';
-import { partsForShop, type Program } from './program.ts';
-import { createAdminGuard } from './admin/login/guard.ts';
-import { docsRoutes } from './api-docs/routes.ts';
-import { healthRoutes } from './health/routes.ts';
-import { adminRoutes } from './admin/routes.ts';
-import { returnUrlOf } from './orders/return-url.ts';
-import { orderRoutes } from './orders/routes.ts';
-import type { ExpressMessages } from './platform/http-server.ts';
-import { createGuessLimit, limitGuesses, limitReads } from './platform/rate-limits.ts';
-import { notFound, problemHandler } from './platform/problem.ts';
-import { traceRequests } from './platform/tracing/tracing.ts';
-import { demoShop } from './demo-shop/routes.ts';
+import { createCheckoutLimits } from './checkout/limits.ts';
+import type { Program } from './compose.ts';
+import { consoleRoutes } from './console/routes.ts';
+import { routes as ownRoutes } from './custom/routes.ts';
+import { healthRoutes } from './health.ts';
+import { findOrder, viewOf } from './orders/view.ts';
+import { isDatabaseAway } from './platform/db.ts';
+import { networkOf } from './platform/limits.ts';
+import { accessLog } from './platform/logger.ts';
+import { formatMajor } from './platform/money.ts';
+import { notFound, Problem, problemHandler } from './platform/problem.ts';
+import { createStreams } from './shop-api/streams.ts';
+import { shopPageRoutes } from './shop-pages/routes.ts';
+import { shopApiRoutes } from './shop-api/routes.ts';
+import { isLocal, requireToken } from './shop-api/token.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-/** Shoppers press reload, a storefront asks every few seconds, and many shoppers may share an address. */
-const READS_PER_CHECKOUT = 5;
-/** Each lasts up to ten minutes, and one process has 2,000 at most. */
-const MAX_STREAMS_OF_ADDRESS = 100;
-/** Short: a program that still had yesterday's token gets in with today's within a minute. */
-const GUESS_WINDOW_SEC = 60;
-
 /**
- * All routes on one application. Building it opens no port, so that tests can hold as many as they like.
- * @param messages the kinds of request and response that the listener makes; left out: Node's own
+ * All routes, as one Express application. It opens no port.
+ * @param ownOrigin as browsers reach this server
  */
-export function buildApp(program: Program, messages?: ExpressMessages): Express {
-  const { config, database, gateway, catalogue, logger, workerWatch } = program;
-  const { STOREFRONT_ORIGINS: storefrontOrigins, STOREFRONT_RETURN_URL: returnUrls } = config;
-  const { CHECKOUTS_PER_MINUTE } = config;
-  const shopApiToken = config.SHOP_API_TOKEN ?? null;
-  const guard = guardOf(config);
-  const readsPerMinute = READS_PER_CHECKOUT * CHECKOUTS_PER_MINUTE;
-  const { mode } = gateway;
-  const { identity } = program.extensions;
-  const shop = demoShop({ ...program, identity, mode, isOpen: config.demoShop, readsPerMinute });
-  const guesses = createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC);
+export function createApp(program: Program, ownOrigin: () => string): Express {
+  const { config, database, gateway, logger } = program;
+  const limits = createCheckoutLimits(database.pool, config.CHECKOUTS_PER_MINUTE);
+  const shared = { ...program, prisma: database.prisma, landings: config.STOREFRONT_RETURN_URL };
   const app = express();
-  messages?.adopt(app);
-  configure(app, config);
-  if (program.tracing !== null) app.use(traceRequests(program.tracing, TRACED));
-
-  app.use(healthRoutes({ database, gateway, workerWatch }));
-  app.use(webhookRoutes(program.receiveWebhook));
+  app.disable('x-powered-by');
+  app.set('trust proxy', config.TRUSTED_PROXIES);
+  app.use(accessLog(logger));
+  app.use(helmet());
+  app.use(healthRoutes(database, gateway));
+  app.use(webhookRoutes({ ...shared, secrets: config.WEBHOOK_SECRETS, count: countWebhook }));
   app.use(
     checkoutRoutes({
-      startCheckout: program.startCheckout,
-      returnFromCheckout: program.returnFromCheckout,
-      limits: createCheckoutLimits(database, CHECKOUTS_PER_MINUTE),
-      ownOrigin: program.publicOrigin,
-      storefrontOrigins,
-      returnUrls,
-      returnUrlOf: (orderId) => returnUrlOf(database, orderId, returnUrls),
-      orderPages: shop.orderPages,
+      ...shared,
+      limits,
+      ownOrigin,
+      storefrontOrigins: config.STOREFRONT_ORIGINS,
+      returnBase: () => `${ownOrigin()}/checkout/return/`,
     }),
   );
-  app.use(
-    orderRoutes({
-      database,
-      catalogue,
-      mode,
-      storefrontOrigins,
-      returnUrls,
-      shopApiToken,
-      guesses,
-      cancelOrder: program.cancelOrder,
-      limitReads: limitReads(readsPerMinute),
-      maxStreams: CHECKOUTS_PER_MINUTE === 0 ? Infinity : MAX_STREAMS_OF_ADDRESS,
-      logger,
-    }),
-  );
-  const { checkoutStops } = program;
-  app.use(stopRoutes({ database, mode, checkoutStops, shopApiToken, guesses }));
-  app.use(docsRoutes({ publicOrigin: program.publicOrigin }));
-  if (guard.isRight !== null) app.use(['/metrics', '/admin'], limitGuesses(guesses, guard.isRight));
-  app.get('/metrics', guard.requireToken, program.metrics());
-  app.use(shop.routes);
-  const { name, shopperText } = shop;
-  const reconcileEveryMin = config.RECONCILE_EVERY_MIN;
-  app.use(adminRoutes({ ...program, guard, shop: name, shopperText, reconcileEveryMin }));
-  serveOwnRoutes(app, program);
+  app.use(shopApiRoutes({ ...shared, token: config.SHOP_API_TOKEN }));
+  app.use(readRoutes(program, (network) => limits.countRead(network)));
+  app.use(apiDocsRoutes(ownOrigin));
+  app.use(shopPageRoutes(program, ownOrigin));
+  app.use(metricsRoute(program));
+  app.use(consoleRoutes(program, ownOrigin));
+  if (ownRoutes !== null) app.use(ownRoutes(program));
   app.use(notFound);
-  app.use(problemHandler(logger, shop.problemPage));
+  app.use(problemHandler(logger, isDatabaseAway));
   return app;
 }
 
-/** What a worker of its own answers: whether its loops go round, whether it can work, and its metrics. */
-export function buildWorkerApp(program: Program, stuckLoop: () => string | null): Express {
-  const { config, database, gateway, logger, workerWatch } = program;
-  const guard = guardOf(config);
-  const app = express();
-  configure(app, config);
-  app.use(healthRoutes({ database, gateway, workerWatch, stuckLoop }));
-  if (guard.isRight !== null)
-    app.use('/metrics', limitGuesses(createGuessLimit(database, 'bearer', GUESS_WINDOW_SEC), guard.isRight));
-  app.get('/metrics', guard.requireToken, program.metrics());
-  app.use(notFound);
-  app.use(problemHandler(logger));
-  return app;
-}
-
-function guardOf({ ADMIN_TOKEN, OPERATORS, production }: Config) {
-  return createAdminGuard(ADMIN_TOKEN ?? null, production, OPERATORS);
-}
-
-function configure(app: Express, config: Config): void {
-  app.disable('x-powered-by');
-  // Only these proxies are believed about a client's address, or clients could dodge the limits by a header.
-  app.set('trust proxy', config.TRUSTED_PROXIES);
-  // One parameter, one value: the extended parser makes objects and lists out of what a client writes.
-  app.set('query parser', 'simple');
-  // Should the last error handler itself fail, Express answers; outside of "production" with a stack trace.
-  app.set('env', 'production');
-  app.use(securityHeaders(config.production));
-}
-
-/** The payment service is a foreign party: it continues no trace of ours, and we continue none of its. */
-const TRACED = { unwatched: ['/healthz', '/readyz', '/metrics'], foreign: ['/webhooks/payments'] };
-
-/** After ours, so that an address that we answer stays ours. */
-function serveOwnRoutes(app: Express, program: Program): void {
-  if (program.extensions.routes === null) return;
-  const { prefix, create } = program.extensions.routes;
-  app.use(prefix, create(partsForShop(program)));
-}
-
-/** Headers of every answer. Pages load styles, scripts and pictures from here and from nowhere else. */
-function securityHeaders(production: boolean) {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'"],
-        imgSrc: ["'self'", 'data:'],
-        connectSrc: ["'self'"],
-        // A checkout form is answered by a redirect to the hosted page, whose address the server has checked;
-        // browsers would hold form-action against that redirect, so it stays open.
-        baseUri: ["'none'"],
-        objectSrc: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    strictTransportSecurity: production ? { maxAge: 31_536_000 } : false,
-    // Our own forms send their origin, or the origin check could not tell them from a stranger's.
-    referrerPolicy: { policy: 'same-origin' },
-    xFrameOptions: { action: 'deny' },
-    // Storefronts on other origins read the catalogue, its pictures and their orders.
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
+/** What a storefront reads: products, and an order by its id, which cannot be guessed. */
+function readRoutes(
+  { config, database: { prisma }, catalogue, logger }: Program,
+  countRead: (network: string) => Promise<void>,
+): Router {
+  const router = Router();
+  const streams = createStreams(prisma, logger);
+  const storefronts = cors({ origin: [...config.STOREFRONT_ORIGINS], maxAge: 600 });
+  const read = async (orderId: string, ip: string | undefined) => {
+    await countRead(networkOf(ip));
+    const order = await findOrder(prisma, orderId);
+    if (order?.mode !== config.mode) throw new Problem('not-found');
+    return order;
+  };
+  router.use(['/products', '/orders/:orderId'], storefronts);
+  router.get('/products', async (req, res) => {
+    await countRead(networkOf(req.ip));
+    const products = await catalogue.products(prisma);
+    res.json(
+      products.map(({ sku, name, description, image, unitAmount, currency }) => {
+        return { sku, name, description, image, price: formatMajor({ amount: unitAmount, currency }), currency };
+      }),
+    );
   });
+  router.get('/orders/:orderId', async (req, res) => {
+    res.set('cache-control', 'no-store').json(viewOf(await read(req.params.orderId, req.ip)));
+  });
+  router.get('/orders/:orderId/events', async (req, res) => {
+    const order = await read(req.params.orderId, req.ip);
+    // HEAD asks about the stream alone: it would hold a reader's place for ever.
+    if (req.method === 'HEAD') res.type('text/event-stream').end();
+    else streams.open(order, req, res);
+  });
+  return router;
+}
+
+/** For operators' tokens; without any, for this machine alone, and not in production. */
+function metricsRoute({ config }: Program): Router {
+  const router = Router();
+  const tokens = [config.ADMIN_TOKEN, ...config.OPERATORS.map(({ token }) => token)].filter((token) => token !== null);
+  const guard = requireToken(
+    tokens,
+    'ADMIN_TOKEN, or an operator’s token',
+    (req) => !config.production && isLocal(req),
+  );
+  router.get('/metrics', guard, async (_req, res) => {
+    res.type(registry.contentType).send(await registry.metrics());
+  });
+  return router;
 }

@@ -1,122 +1,250 @@
 import { config as loadDotenv } from 'dotenv';
-import { readFileSync } from 'node:fs';
-import { combinationFaults, warningsOf } from './config/rules.ts';
-import { VARIABLES, type Variables } from './config/variables.ts';
-import {
-  DialectError,
-  droppedWords,
-  parseDialect,
-  type Dialect,
-  type ParsedDialect,
-} from './gateway/dialect/dialect.ts';
-import { readTracingSettings, type TracingSettings } from './platform/tracing/settings.ts';
-import { UserFacingError } from './platform/terminal.ts';
+import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { UserFacingError } from './platform/user-facing-error.ts';
+import { Secret } from './platform/secret.ts';
 
-/** The exit code of a process whose configuration is wrong (EX_CONFIG of sysexits.h). */
-export const EXIT_BAD_CONFIG = 78;
+const ORDER_EVENTS = ['paid', 'review', 'failed', 'expired', 'cancelled', 'reopened', 'refunded', 'reversed'] as const;
+/** What the shop's own system can be told, by its name in FULFILMENT_EVENTS. */
+export type EventType = `order.${(typeof ORDER_EVENTS)[number]}` | 'case.opened';
+export const EVENT_TYPES: readonly EventType[] = [...ORDER_EVENTS.map((end) => `order.${end}` as const), 'case.opened'];
 
-/** Every fault of the configuration at once. Names variables and says what to do; never quotes a value. */
+/** From the least to the most: a viewer looks, a clerk also acts, an operator also gives money up and stops sales. */
+export const ROLES = ['viewer', 'clerk', 'operator'] as const;
+export type Role = (typeof ROLES)[number];
+/** A person who may open the console, and who signs acts by name. */
+export type Operator = { name: string; role: Role; token: Secret };
+/** Names by which the program itself signs; `admin` is who has ADMIN_TOKEN. */
+const OWN_NAMES = ['admin', 'reconciliation', 'confirmation', 'shop'];
+
+// The kinds of values, and what each must be. No message quotes a value.
+const text = (must: string, holds: (text: string) => boolean) => z.string().refine(holds, must);
+const or = <T extends z.ZodType>(type: T, unset: string | null) => z.preprocess((v) => (v === '' ? unset : v), type);
+const optional = <T extends z.ZodType>(type: T) => or(type.nullable(), null);
+const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`);
+const wholeNumber = (min: number, max: number) => {
+  const holds = (digits: string) => /^\d{1,9}$/.test(digits) && +digits >= min && +digits <= max;
+  return text(`must be a whole number from ${min} to ${max}`, holds).transform(Number);
+};
+const listOf = <T extends z.ZodType>(type: T) =>
+  z.preprocess((given) => String(given).split(',').map(bare).filter(Boolean), z.array(type));
+
+const toSecret = (value: string) => new Secret(value);
+const isClean = (value: string) => /^(?!["'“‘])\P{C}+(?<!["'”’])$/u.test(value);
+// Tokens and the key travel in headers, and HTTP libraries quote in their errors what does not fit there.
+const fitsHeader = (value: string) => isClean(value) && /^[\x21-\x7e]+$/.test(value);
+const header = text('must be one line of printable ASCII, without spaces or half a pair of quotes', fitsHeader);
+const token = header.transform(toSecret);
+const serviceKey = header.refine((key) => /^sk_(test|live)_./.test(key), 'must be sk_test_ or sk_live_ and more');
+const isSigner = (value: string) => isClean(value) && value !== 'whsec_';
+const webhookSecret = text('must be one whole line, without hidden characters or half a pair of quotes', isSigner)
+  .refine((value) => !/^sk_(test|live)_/i.test(value), 'holds a service key, and that signs no webhooks')
+  .transform(toSecret);
+const signingSecret = text('must be a Standard Webhooks secret: whsec_ and base64 of 24 to 64 bytes', (value) => {
+  const bytes = Buffer.from(value.slice('whsec_'.length), 'base64');
+  return value === `whsec_${bytes.toString('base64')}` && bytes.length >= 24 && bytes.length <= 64;
+}).transform(toSecret);
+
+const toUrl = (value: string) => new URL(value);
+const isWeb = (value: string) =>
+  URL.canParse(value) && /^https?:\/\/(?!.*;https?:)[^\s,@/?#]+([/?#][^\s,]*)?$/i.test(value);
+const isOrigin = (value: string) => isWeb(value) && toUrl(value).origin === value.toLowerCase();
+const web = text('must be one http(s) address without user name or password', isWeb).transform(toUrl);
+const origin = text('must be origins like https://shop.example.com, without a path', isOrigin).toLowerCase();
+// Paths are appended to it: anything behind the host would end up in the middle of them.
+const base = text('must be a bare address like https://a.example.com, no path, slash or query behind it', isOrigin);
+// Compared with `new URL(checkoutUrl).hostname`, so it must be written as that is.
+const hostName = text('must be host names like pay.example.com: no scheme, port, path or star', (value) => {
+  const url = `https://${value.toLowerCase()}`;
+  return URL.canParse(url) && url === `https://${toUrl(url).hostname}` && !/\*|\.$/.test(url);
+}).toLowerCase();
+// A range that includes strangers lets each of them choose an address; ::ffff:0:0/96 is all of IPv4.
+const proxy = text('must be loopback, linklocal, uniquelocal, addresses or ranges (from /8, IPv6 from /7)', (value) => {
+  const [, address = '', bits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(value) ?? [];
+  const [least = 1, most = 0] = { 4: [8, 32], 6: [7, 128] }[isIP(address)] ?? [];
+  const isRange = +(bits ?? most) >= least && +(bits ?? most) <= most && !/^[0:]+:ffff:/i.test(address);
+  return isRange || ['loopback', 'linklocal', 'uniquelocal'].includes(value);
+});
+const file = text('names no file; without a leading / it counts from the working folder', existsSync);
+const timeZone = text('must be a time zone like Europe/Berlin', (timeZone) => {
+  try {
+    // Offsets are refused: PostgreSQL reads the sign of `+03:00` the other way round.
+    return /^[a-z]/i.test(timeZone) && Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+});
+/** An address without a host, for a folder of sockets, is one for the driver and none for URL. */
+const withHost = (value: string) => value.replace('@/', '@localhost/');
+const isDatabase = (value: string) => /^postgres(ql)?:\/\/\P{C}+$/u.test(value) && URL.canParse(withHost(value));
+const database = text('must be postgres://user:password@host:5432/name; a # in the password is %23', isDatabase);
+const isMailServer = (value: string) => /^smtps?:\/\/[^\s,]+$/.test(value) && URL.canParse(value);
+const mailServer = text('must be one address like smtps://name:password@mail.example:465', isMailServer);
+
+const operator = z.string().transform((entry, context): Operator => {
+  const [, name = '', word, secret = ''] = /^([\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}):([a-z]+):(.+)$/u.exec(entry) ?? [];
+  const role = ROLES.find((known) => known === word);
+  if (role !== undefined && fitsHeader(secret)) return { name, role, token: new Secret(secret) };
+  context.addIssue(`must be entries name:role:token, comma separated; roles are ${ROLES.join(', ')}`);
+  return z.NEVER;
+});
+
+/** Every variable, in the order of `.env.example`. */
+export const VARIABLES = z.object({
+  NODE_ENV: or(oneOf(['development', 'production', 'test']), 'development'),
+  HOST: or(z.string(), '127.0.0.1'),
+  PORT: or(wholeNumber(0, 65_535), '3000'),
+  /** Null: the listening address is used. */
+  PUBLIC_URL: z.preprocess((given) => String(given).replace(/\/$/, ''), optional(base.transform(toUrl))),
+  DATABASE_URL: optional(database.transform(toSecret)),
+  GATEWAY_URL: optional(base.transform(toUrl)),
+  GATEWAY_SECRET_KEY: optional(serviceKey.transform(toSecret)),
+  /** An absolute path. */
+  GATEWAY_ADAPTER: optional(file.transform((path) => resolve(path))),
+  CHECKOUT_HOSTS: listOf(hostName),
+  WEBHOOK_SECRETS: listOf(webhookSecret),
+  STOREFRONT_RETURN_URL: listOf(web),
+  STOREFRONT_ORIGINS: listOf(origin),
+  SHOP_API_TOKEN: optional(token),
+  FULFILMENT_URL: optional(web),
+  FULFILMENT_SECRET: optional(signingSecret),
+  FULFILMENT_EVENTS: or(listOf(oneOf(EVENT_TYPES)), 'order.paid'),
+  ADMIN_TOKEN: optional(token),
+  OPERATORS: listOf(operator),
+  WORKER: or(oneOf(['inline', 'off']), 'inline'),
+  WORKER_PORT: optional(wholeNumber(0, 65_535)),
+  RECONCILE_EVERY_MIN: or(wholeNumber(0, 10_080), '15'),
+  CHECKOUTS_PER_MINUTE: or(wholeNumber(0, 1_000_000), '60'),
+  GATEWAY_CALLS_PER_SECOND: or(wholeNumber(0, 100_000), '50'),
+  GATEWAY_CONCURRENCY: or(wholeNumber(1, 1_000), '32'),
+  RETAIN_BODIES_DAYS: optional(wholeNumber(30, 36_500)),
+  LOG_LEVEL: or(oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
+  TRUSTED_PROXIES: or(listOf(proxy), 'loopback'),
+  ALERT_URL: optional(web),
+  ALERT_SECRET: optional(signingSecret),
+  ALERT_EMAIL: listOf(z.email('must be e-mail addresses, comma separated')),
+  SMTP_URL: optional(mailServer.transform(toSecret)),
+  SHOP_TIME_ZONE: or(timeZone, 'UTC'),
+  DEMO_SHOP: optional(oneOf(['on', 'off'])),
+  ALLOW_LIVE_KEY_ON_LOOPBACK: optional(oneOf(['on', 'off'])),
+});
+type Variables = z.output<typeof VARIABLES>;
+
+/** The configuration, checked and in one piece. Secrets in it print as `[redacted]`. */
+export type Config = Omit<Variables, 'DATABASE_URL' | 'GATEWAY_URL' | 'GATEWAY_SECRET_KEY'> & {
+  DATABASE_URL: Secret;
+  GATEWAY_URL: URL;
+  GATEWAY_SECRET_KEY: Secret;
+  production: boolean;
+  mode: 'test' | 'live';
+  demoShop: boolean;
+  /** What is legal and risky, as `NAME: sentence`, to be logged at start. */
+  warnings: string[];
+};
+
+/** Every fault of the configuration at once. */
 export class ConfigError extends UserFacingError {
-  readonly faults: string[];
-
-  constructor(faults: string[]) {
-    super(['The configuration cannot be used:', ...faults.map((fault) => `  - ${fault}`)].join('\n'));
-    this.name = 'ConfigError';
-    this.faults = faults;
+  constructor(faults: readonly string[]) {
+    super(['The configuration cannot be used:', ...faults].join('\n  - '), 78);
   }
 }
 
-/** The configuration, checked and in one piece. Secrets in it print as `[redacted]`. */
-export type Config = Omit<Variables, 'GATEWAY_DIALECT' | 'PUBLIC_URL' | 'DEMO_SHOP'> & {
-  /** Where browsers and the service reach us. Null: not set, the listening address is used. */
-  PUBLIC_URL: URL | null;
-  dialect: Dialect;
-  /** The file over the default dialect and what stands in it; null: the defaults hold. */
-  dialectFile: { path: string; given: Record<string, unknown> } | null;
-  production: boolean;
-  demoShop: boolean;
-  /** The names of the variables that have a value, in the order of `.env.example`. */
-  given: readonly string[];
-  /** What is legal and risky, as `NAME: sentence`. */
-  warnings: readonly string[];
-  /** Null: traces are not wanted. */
-  tracing: TracingSettings | null;
-};
-
 /**
- * Reads and checks the configuration; the only reader of its variables.
- * @param env variables by name; by default the process's, over those of the working folder's `.env` file
- * @throws {ConfigError} listing every fault at once
+ * Reads and checks the configuration; the only reader of the environment.
+ * @param env variables by name; left out: the process's, over those of the working folder's `.env`
+ * @throws {ConfigError} with names and what to do, never a value
  */
-export function loadConfig(env: Record<string, string | undefined> = processEnvironment()): Config {
-  const { variables, faults } = readVariables(env);
-  const named = new Set(faults.map(nameIn));
-  // A variable that is wrong by itself needs no second complaint about what it leads to.
-  faults.push(...combinationFaults(variables).filter((fault) => !named.has(nameIn(fault))));
-  const tracing = readTracingSettings(env, faults);
-  const dialect = readDialect(variables.GATEWAY_DIALECT, faults);
-  // The default scheme is an assumption, so it binds only when secrets are given; a scheme that a person
-  // wrote down always binds. Without either, webhooks stay what they are anyway: hints.
-  if (dialect?.named.signature === true && variables.WEBHOOK_SECRETS.length === 0) {
-    faults.push('WEBHOOK_SECRETS: is needed, because the dialect names a signature scheme');
-  }
-  if (faults.length > 0 || dialect === null) throw new ConfigError(faults);
-  const production = variables.NODE_ENV === 'production';
+export function loadConfig(env?: Record<string, string | undefined>): Config {
+  if (env === undefined) loadDotenv({ quiet: true });
+  const faults: string[] = [];
+  const warnings: string[] = [];
+  // Each by itself, so that one bad value hides no other; a bad one counts as unset.
+  const entries = Object.entries(VARIABLES.shape).map(([name, type]) => {
+    const given = (env ?? process.env)[name] ?? '';
+    if (bare(given) !== given) warnings.push(`${name}: had white space or quotes around it, which do not count`);
+    const parsed = type.safeParse(bare(given));
+    if (!parsed.success) faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}`);
+    return [name, parsed.success ? parsed.data : type.safeParse('').data];
+  });
+  const v = Object.fromEntries(entries) as Variables;
+  const live = v.GATEWAY_SECRET_KEY?.reveal().startsWith('sk_live_') === true;
+  const production = v.NODE_ENV === 'production';
+  (live || production ? faults : warnings).push(...guessable(v));
+  const named = faults.map(nameIn);
+  faults.push(...holding(faultsBetween(v, production, live)).filter((fault) => !named.includes(nameIn(fault))));
+  const { DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY } = v;
+  if (faults.length > 0 || !DATABASE_URL || !GATEWAY_URL || !GATEWAY_SECRET_KEY) throw new ConfigError(faults);
+  warnings.push(...holding(risks(v, production, live)));
+  const mode = live ? 'live' : 'test';
+  const demoShop = v.DEMO_SHOP === 'on' || (v.DEMO_SHOP === null && !production);
+  return { ...v, DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY, production, mode, demoShop, warnings };
+}
+
+function faultsBetween(v: Variables, production: boolean, live: boolean) {
+  const tokens = [v.ADMIN_TOKEN, ...v.OPERATORS.map((one) => one.token)].flatMap((one) => one?.reveal() ?? []);
+  const names = v.OPERATORS.map(({ name }) => name.toLowerCase());
+  const filled = live || production ? '' : '; npm start fills it for development';
   return {
-    ...variables,
-    PUBLIC_URL: variables.PUBLIC_URL ?? null,
-    dialect: dialect.dialect,
-    dialectFile:
-      variables.GATEWAY_DIALECT === undefined
-        ? null
-        : { path: variables.GATEWAY_DIALECT, given: dialect.given },
-    production,
-    given: Object.keys(VARIABLES.shape).filter((name) => (env[name] ?? '') !== ''),
-    warnings: [
-      ...warningsOf(variables),
-      ...droppedWords(dialect.dialect).map((sentence) => `GATEWAY_DIALECT: ${sentence}`),
-    ],
-    tracing,
-    demoShop: variables.DEMO_SHOP === 'on' || (variables.DEMO_SHOP === '' && !production),
+    [`DATABASE_URL: is needed, as postgres://user:password@host:5432/name${filled}`]: !v.DATABASE_URL,
+    [`GATEWAY_URL: is needed, the address of the payment service${filled}`]: !v.GATEWAY_URL,
+    [`GATEWAY_SECRET_KEY: is needed, your key at the payment service${filled}`]: !v.GATEWAY_SECRET_KEY,
+    'GATEWAY_URL: must be https, the secret key travels there': isPlain(v.GATEWAY_URL),
+    'GATEWAY_URL: is this machine, and the key is live: set ALLOW_LIVE_KEY_ON_LOOPBACK=on if that is meant':
+      live && isHere(v.GATEWAY_URL) && !production && v.ALLOW_LIVE_KEY_ON_LOOPBACK !== 'on',
+    'NODE_ENV: must be production with a live key': live && !production && !!v.GATEWAY_URL && !isHere(v.GATEWAY_URL),
+    'CHECKOUT_HOSTS: is needed with a live key: where checkout pages are': live && v.CHECKOUT_HOSTS.length === 0,
+    'FULFILMENT_EVENTS: must have order.paid, or nothing would ship': !v.FULFILMENT_EVENTS.includes('order.paid'),
+    'FULFILMENT_SECRET: is needed with FULFILMENT_URL': !!v.FULFILMENT_URL && !v.FULFILMENT_SECRET,
+    'TRUSTED_PROXIES: must name somebody': v.TRUSTED_PROXIES.length === 0,
+    'ALERT_SECRET: is needed with ALERT_URL': !!v.ALERT_URL && !v.ALERT_SECRET,
+    'ALERT_URL: is needed with ALERT_SECRET': !!v.ALERT_SECRET && !v.ALERT_URL,
+    'SMTP_URL: is needed with ALERT_EMAIL': v.ALERT_EMAIL.length > 0 && !v.SMTP_URL,
+    'OPERATORS: two operators must not share a token, nor one ADMIN_TOKEN': hasTwins(tokens),
+    [`OPERATORS: each name once, and none of ${OWN_NAMES.join(', ')}`]: hasTwins([...OWN_NAMES, ...names]),
+    'FULFILMENT_URL: must be https in production, except on this machine': production && isPlain(v.FULFILMENT_URL),
+    'ALERT_URL: must be https in production, except on this machine': production && isPlain(v.ALERT_URL),
+    'PUBLIC_URL: is needed in production, and by https': production && v.PUBLIC_URL?.protocol !== 'https:',
+    'STOREFRONT_RETURN_URL: must be https in production': production && v.STOREFRONT_RETURN_URL.some(isHttp),
+    'ADMIN_TOKEN: is needed in production': production && tokens.length === 0,
   };
 }
 
-/** Each variable by itself, so that one bad value hides no other fault. A bad one counts as unset. */
-function readVariables(env: Record<string, string | undefined>): { variables: Variables; faults: string[] } {
-  const faults: string[] = [];
-  const entries = Object.entries(VARIABLES.shape).map(([name, type]) => {
-    const parsed = type.safeParse(env[name]);
-    if (parsed.success) return [name, parsed.data] as const;
-    faults.push(`${name}: ${plain(parsed.error.issues[0]?.message ?? 'is not valid')}`);
-    return [name, type.safeParse('').data] as const;
-  });
-  return { variables: Object.fromEntries(entries) as Variables, faults };
+/** What is legal and risky. */
+function risks(v: Variables, production: boolean, live: boolean) {
+  const { pathname, hostname, search, searchParams } = toUrl(withHost(v.DATABASE_URL?.reveal() ?? 'none:'));
+  const isNear = /^$|^\/|^%2f|^localhost$|^127(\.\d+){3}$|^\[?::1\]?$/i.test(searchParams.get('host') ?? hostname);
+  return {
+    'WEBHOOK_SECRETS: is empty, so webhooks are hints of anybody': production && v.WEBHOOK_SECRETS.length === 0,
+    'DATABASE_URL: leads elsewhere without TLS: add sslmode=verify-full, unless that network is private':
+      production && !isNear && !/[?&]ssl(mode=(require|verify-)|=true)/.test(search),
+    'DATABASE_URL: is named like a database for tests, and the key is live':
+      live && /(^|[^a-z])(tests?|testing|sandbox|staging|dev|development|demo)([^a-z]|$)/i.test(pathname),
+    'STOREFRONT_ORIGINS: lists an origin over plain http': production && v.STOREFRONT_ORIGINS.map(toUrl).some(isHttp),
+    'GATEWAY_SECRET_KEY: is a test key, so no real money moves in this production': production && !live,
+    'GATEWAY_URL: is this machine, and the key is live: who listens there gets it': live && isHere(v.GATEWAY_URL),
+  };
 }
 
-function nameIn(fault: string): string {
-  return fault.slice(0, fault.indexOf(':'));
+/** A guess every second for a century finds no secret of sixteen characters. */
+function guessable({ ADMIN_TOKEN, SHOP_API_TOKEN, OPERATORS, WEBHOOK_SECRETS }: Variables): string[] {
+  const tokens = OPERATORS.map(({ token }) => token);
+  const secrets = { ADMIN_TOKEN: [ADMIN_TOKEN], SHOP_API_TOKEN: [SHOP_API_TOKEN], OPERATORS: tokens, WEBHOOK_SECRETS };
+  const short = Object.entries(secrets).filter(([, all]) => all.some((one) => one && one.reveal().length < 16));
+  return short.map(([name]) => `${name}: needs secrets of at least 16 characters`);
 }
 
-function processEnvironment(): Record<string, string | undefined> {
-  loadDotenv({ quiet: true });
-  return process.env;
-}
-
-function readDialect(path: string | undefined, faults: string[]): ParsedDialect | null {
-  try {
-    return parseDialect(path === undefined ? '{}' : readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof DialectError)
-      faults.push(...error.faults.map((fault) => `GATEWAY_DIALECT: ${fault}`));
-    else
-      faults.push(
-        `GATEWAY_DIALECT: the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'}); a path without a leading / counts from ${process.cwd()}`,
-      );
-    return null;
-  }
-}
-
-// zod quotes the received value in some messages; ours must not.
-function plain(message: string): string {
-  return message.replace(/, received .*$/, '');
+const holding = (rules: Record<string, boolean>) => Object.keys(rules).filter((sentence) => rules[sentence]);
+const nameIn = (fault: string) => fault.slice(0, fault.indexOf(':'));
+const hasTwins = (texts: readonly string[]) => new Set(texts).size < texts.length;
+const isHttp = (url: URL) => url.protocol === 'http:';
+const isHere = (url: URL | null) => ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
+const isPlain = (url: URL | null) => url !== null && isHttp(url) && !isHere(url);
+/** Who is logged in on this machine, and signs commands by that name; null: it is not said. */
+export const userOfMachine = (): string | null => process.env.USER ?? null;
+/** People paste values with quotes and line breaks around them. Quotes that are in it as well are kept. */
+function bare(value: string): string {
+  const trimmed = value.trim();
+  return (/^(["'])((?:(?!\1).)*)\1$/s.exec(trimmed)?.[2] ?? trimmed).trim();
 }

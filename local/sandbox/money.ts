@@ -1,30 +1,24 @@
-import { minorDigits } from '../../src/platform/money.ts';
-
-/** An exact amount: a whole number of the currency's smallest unit (kobo, fils; for XOF the franc itself). */
-export type Money = { minor: bigint; currency: string };
-
-const PLAIN_DECIMAL = /^(0|[1-9]\d*)(\.\d+)?$/;
-
-/** How many decimals a currency has by ISO 4217, or null for a code that is not a currency. */
-export const decimalsOf = minorDigits;
-
-/**
- * Reads a decimal text in major units ("25.00"). Never goes through a floating-point number.
- * @returns null for an unknown currency, another grammar, or more decimals than the currency has
+/*
+ * An amount is a whole number of 10^-12 of the currency's major unit: exact, with room for every currency and for the
+ * wrong amounts that tests make up.
  */
-export function parseMoney(amount: string, currency: string): Money | null {
-  const decimals = decimalsOf(currency);
-  if (decimals === null || !PLAIN_DECIMAL.test(amount)) return null;
-  const [whole = '', fraction = ''] = amount.split('.');
-  if (fraction.length > decimals) return null;
-  return { minor: BigInt(whole + fraction.padEnd(decimals, '0')), currency };
+const DECIMALS = 12;
+const PLAIN_DECIMAL = /^(\d{1,15})(?:\.(\d{1,12}))?$/;
+
+/** Reads 25, 12.5 or "12.50", in major units. Null: not a plain decimal, or one with more than twelve decimals. */
+export function parseAmount(value: unknown): bigint | null {
+  if (typeof value !== 'number' && typeof value !== 'string') return null;
+  const [, whole, fraction = ''] = PLAIN_DECIMAL.exec(String(value)) ?? [];
+  return whole === undefined ? null : BigInt(whole + fraction.padEnd(DECIMALS, '0'));
 }
 
-/** The amount in major units with all decimals of its currency: "25.00" NGN, "25" XOF, "25.000" KWD. */
-export function formatAmount({ minor, currency }: Money): string {
-  const decimals = decimalsOf(currency) ?? 0;
-  const sign = minor < 0n ? '-' : ''; // a balance can fall below zero, when money goes back that was paid out
-  const digits = (minor < 0n ? -minor : minor).toString().padStart(decimals + 1, '0');
-  const point = digits.length - decimals;
-  return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+/** The shortest text in major units: "25", "12.5". */
+export function amountText(amount: bigint): string {
+  const digits = amount.toString().padStart(DECIMALS + 1, '0');
+  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`.replace(/\.?0+$/, '');
+}
+
+/** What the wire carries: a JSON number in major units. */
+export function amountNumber(amount: bigint): number {
+  return Number(amountText(amount));
 }

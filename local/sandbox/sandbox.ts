@@ -1,142 +1,73 @@
-import { systemClock, type Clock } from '../../src/platform/clock.ts';
-import { listen } from '../../src/platform/http-server.ts';
-import type { Logger } from '../../src/platform/logger.ts';
-import { createApp } from './app.ts';
-import { WEBHOOK_PAUSES_MS } from './assumptions.ts';
-import { createCallBook } from './calls.ts';
-import { createConditions, profileOf } from './conditions.ts';
-import { createFaultBook } from './faults/book.ts';
-import { fateOf } from './faults/fate.ts';
-import { createPlayer } from './faults/player.ts';
-import { createKeyRing, SANDBOX_LIVE_KEY, SANDBOX_TEST_KEY } from './keys.ts';
-import { openLedgerFile } from './ledger/ledger-file.ts';
-import { createLedger, type Ledger } from './ledger/ledger.ts';
-import { createLedgerState } from './ledger/state.ts';
-import { readStylesheet } from './pages/stylesheet.ts';
-import type { ProfileName } from './profiles/all.ts';
-import type { Profile } from './profiles/profile.ts';
-import { createTurnstile } from './rate.ts';
-import { createServiceClock } from './service-clock.ts';
-import { createDeliveries } from './webhooks/deliveries.ts';
-import { createPost } from './webhooks/post.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import express from 'express';
+
+import { controlRoutes } from './control.ts';
+import { answerError, refusal, send } from './http.ts';
+import type { Ledger } from './ledger.ts';
+import { payRoutes } from './pay.ts';
+import { serviceRoutes } from './service.ts';
+import type { State } from './state.ts';
+import { createWebhooks } from './webhooks.ts';
 
 export type SandboxOptions = {
-  host: string;
-  /** 0: any free one. */
-  port: number;
-  /** Folder of the ledger, made if absent; null keeps everything in memory. */
-  dataDir: string | null;
-  logger: Logger;
-  /** How browsers reach the checkout pages, an origin; by default the address it listens on. */
-  publicUrl?: string;
-  /** The shop's address, for checkouts opened by hand; by default where `npm start` has it. */
-  shopUrl?: string;
-  /** Keys that are valid beside the stand-in's own two. */
-  extraKeys?: string[];
-  webhook: {
-    /** Null: nobody is told until {@link Sandbox.setWebhookUrl}. */
-    url: string | null;
-    secret: string;
-    /** Milliseconds between attempts, the last one repeating; short ones make tests short. */
-    pausesMs?: readonly number[];
-  };
-  /** Which service it plays at first; the plain one by default. */
-  profile?: ProfileName | Profile;
-  /** Delays each answer under /v1, in milliseconds. */
-  latencyMs?: number;
-  clock?: Clock;
+  /** 0, the default: any free one. */
+  port?: number;
+  /** The only key that is let in; its prefix says whether this is live mode. */
+  key: string;
+  /** Null: nobody is told of payments. */
+  webhookUrl: string | null;
+  /** Null: webhooks are not signed. */
+  webhookSecret: string | null;
 };
 
 export type Sandbox = {
   /** What the integrator calls {base_url}: no slash at its end. */
   url: string;
-  testKey: string;
-  liveKey: string;
-  webhookSecret: string;
-  setWebhookUrl(url: string | null): void;
+  /** Ends at once: open connections are cut, answers and webhooks under way dropped. */
   close(): Promise<void>;
 };
 
+/** Longer than clients keep idle connections, so that no call meets one that is just being closed. */
+const KEEP_ALIVE_MS = 120_000;
+
 /**
- * Starts the stand-in for the payment service: its interface, its checkout pages, its webhooks, and
- * control routes for tests.
- * @throws {PortTakenError} when the port is in use
- * @throws {Error} when another process writes to `dataDir`, or its ledger is damaged
+ * Starts the stand-in of the payment service on loopback: its calls under /v1, its hosted page under /pay, and the
+ * control of control.ts under /sandbox. Everything is kept in memory.
+ * @throws {Error} EADDRINUSE when the port is taken
  */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { logger, webhook } = options;
-  const clock = createServiceClock(options.clock ?? systemClock);
-  const keys = createKeyRing(options.extraKeys ?? []);
-  const state = createLedgerState();
-  const log = await openLedgerFile(options.dataDir, state, logger);
-  const [conditions, faults] = [createConditions(options.profile, options.latencyMs), createFaultBook()];
-  const deliveries = createDeliveries({
-    ...webhook,
-    pausesMs: webhook.pausesMs ?? WEBHOOK_PAUSES_MS,
-    post: createPost(),
-    profile: () => profileOf(conditions),
-    fateOf: (notice) => fateOf(faults, notice),
-    clock,
-    ended: ({ webhookId, transaction: { reference } }, hasArrived) => {
-      if (!hasArrived) logger.warn({ reference }, 'sandbox webhook given up');
-      ledger.endWebhook(webhookId, hasArrived);
-    },
-  });
-  const ledger: Ledger = createLedger({ clock, log, state, webhooks: deliveries });
+export async function startSandbox({ port = 0, key, webhookUrl, webhookSecret }: SandboxOptions): Promise<Sandbox> {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const mode = key.startsWith('sk_live_') ? 'live' : 'test';
+  const ledger: Ledger = { mode, hidePaid: false, transactions: new Map(), rows: [] };
+  const webhooks = createWebhooks(webhookUrl, webhookSecret);
+  const closing = new AbortController();
+  const { signal } = closing;
+  const state: State = { url, key, latencyMs: 0, ledger, faults: new Map(), calls: [], webhooks, closing: signal };
 
-  const player = createPlayer({ ledger, forge: deliveries.forge });
-
-  const closeParts = async (): Promise<void> => {
-    player.reset();
-    await deliveries.close();
-    await log.close();
-  };
-  let publicUrl = options.publicUrl?.replace(/\/+$/, ''); // with port 0 known only once it listens
-  const app = createApp({
-    ledger,
-    keys,
-    calls: createCallBook(clock),
-    conditions,
-    faults,
-    player,
-    turnstile: createTurnstile(clock),
-    clock,
-    deliveries,
-    checkoutUrl: (token) => `${publicUrl ?? ''}/checkout/${token}`,
-    baseUrl: () => publicUrl ?? '',
-    webhookSecret: webhook.secret,
-    shopUrl: options.shopUrl ?? 'http://localhost:3000/',
-    stylesheet: await readStylesheet(),
-    logger,
+  const app = express();
+  app.disable('x-powered-by').disable('etag');
+  app.use('/v1', serviceRoutes(state));
+  app.use('/pay', payRoutes(state));
+  app.use('/sandbox', controlRoutes(state, webhookUrl));
+  app.use((_req, res) => {
+    send(res, refusal(404, 'there is nothing here'));
   });
-  const server = await listen(app, options.host, options.port).catch(afterwards(closeParts));
-  const url = addressOf(options.host, server.port);
-  publicUrl ??= url;
-  for (const notice of state.owedNotices()) deliveries.send(notice);
+  app.use(answerError);
+  server.on('request', app);
 
   return {
     url,
-    testKey: SANDBOX_TEST_KEY,
-    liveKey: SANDBOX_LIVE_KEY,
-    webhookSecret: webhook.secret,
-    setWebhookUrl: deliveries.setUrl,
     async close() {
-      await server.close();
-      await closeParts();
+      const closed = new Promise((done) => server.close(done));
+      closing.abort();
+      server.closeAllConnections();
+      await Promise.all([closed, webhooks.close()]);
     },
   };
-}
-
-/** Cleans up, and lets the failure go on. */
-function afterwards(cleanUp: () => Promise<void>): (error: unknown) => Promise<never> {
-  return async (error) => {
-    await cleanUp();
-    throw error;
-  };
-}
-
-/** An address that can be opened: "every interface" is none. */
-function addressOf(host: string, port: number): string {
-  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
-  return host.includes(':') ? `http://[${host}]:${port}` : `http://${host}:${port}`;
 }

@@ -1,101 +1,145 @@
+import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { PROBLEMS, type ProblemType } from '../platform/problem-types.ts';
-import type { Operation } from './operation.ts';
-import { OPERATIONS } from './operations.ts';
-import { SCHEMAS, type SchemaName, openApiWebhooks } from './openapi-schemas.ts';
+import { EVENT_TYPES } from '../config.ts';
+import * as input from '../orders/input.ts';
+import type { shopViewOf, viewOf } from '../orders/view.ts';
+import { PROBLEMS, type ProblemType } from '../platform/problem.ts';
+import words from './words.json' with { type: 'json' };
 
-/**
- * The interface for programs as OpenAPI 3.1, generated from the schemas that the routes validate with.
- * @param origin how clients reach this server
- */
-export function openApiDocument(origin: string): object {
-  const paths: Record<string, Record<string, object>> = {};
-  for (const operation of OPERATIONS)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Payment integrator',
-      version: '1.0.0',
-      description:
-        'The backend between a storefront and a hosted-checkout payment service. Amounts are exact decimal ' +
-        'texts. Every refusal is application/problem+json (RFC 9457).',
-    },
-    servers: [{ url: origin }],
-    paths,
-    webhooks: openApiWebhooks(jsonSchema),
-    components: {
-      schemas: Object.fromEntries(
-        Object.entries(SCHEMAS).map(([name, schema]) => [name, jsonSchema(schema)]),
-      ),
-      securitySchemes: {
-        shopApiToken: { type: 'http', scheme: 'bearer', description: 'SHOP_API_TOKEN' },
-        adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN' },
-      },
-    },
-  };
+/** The compiler refuses a schema that says more or less than what is answered. */
+function exactly<View>() {
+  return <S extends z.ZodType<View>>(schema: S & ([View] extends [z.output<S>] ? unknown : never)): S => schema;
 }
 
-/** The schema of what is sent over the wire: of inputs, before any default or transformation. */
-function jsonSchema(schema: z.ZodType): object {
-  const described = z.toJSONSchema(schema, { io: 'input' });
-  // The document names its version of JSON Schema once for all.
-  delete described.$schema;
-  return described;
+const text = z.string();
+const maybe = text.nullable();
+const priced = { amount: text, currency: text };
+const line = { description: text, unitAmount: text, quantity: z.int() };
+const paid = { orderId: text, ...priced, paidAt: maybe, reference: maybe };
+const status = input.listInput.shape.status.unwrap();
+const viewed = { ...paid, status, lines: z.array(z.object(line)), refunded: text };
+const order = exactly<ReturnType<typeof viewOf>>()(z.object(viewed));
+const own = { externalId: maybe, metadata: z.record(text, text) };
+// Prisma knows only that metadata is JSON.
+type ShopView = Omit<ReturnType<typeof shopViewOf>, 'metadata'> & { metadata: Record<string, string> };
+const shopOrder = exactly<ShopView>()(z.object({ ...viewed, ...own, payBy: maybe }));
+const orders = z.object({ orders: z.array(shopOrder), next: maybe });
+const product = z.object({ sku: text, name: text, description: text, image: text, price: text, currency: text });
+const checkout = z.object({ orderId: text, reference: text, status: text, ...priced, checkoutUrl: text });
+const written = z.object({ refundId: text, ...priced, order: shopOrder });
+const resumed = z.object({ resumed: text, wasStopped: z.boolean() });
+const health = z.object({ status: text, database: text.optional(), gateway: text.optional() });
+const errors = z.array(z.object({ path: text, message: text })).optional();
+const refused = { type: text, title: text, status: z.int(), instance: text, errors };
+const problem = z.object({ ...refused, detail: text.optional(), orderId: text.optional() });
+const sold = { lines: z.array(z.object({ sku: maybe, ...line })), mode: z.enum(['test', 'live']) };
+const refund = z.object({ id: text, amount: text, externalId: maybe, elsewhere: z.boolean(), reason: text }).optional();
+const found = z.object({ id: text, class: text, held: text, missing: text, currency: text }).optional();
+const data = z.object({ ...paid, ...own, ...sold, reason: text.optional(), refund, case: found });
+
+type CallId = keyof typeof words.calls;
+/** What words.json has of each. A name that is no error is found when the document is made: it throws. */
+type Said = { says: string; errors: ProblemType[]; example?: object };
+const fields: Record<string, string | undefined> = words.fields;
+
+/** Route; by status a schema, a type of content or nothing; what it takes (a `get` in its query); its token. */
+type Gives = Record<number, z.ZodType | string | null>;
+type Call = readonly [string, Gives, z.ZodType?, (keyof typeof words.tokens)?];
+
+const CALLS: Record<CallId, Call> = {
+  readProducts: ['get /products', { 200: z.array(product) }],
+  startCheckout: ['post /checkout', { 201: checkout, 303: null }, z.union([input.basketInput, input.againInput])],
+  readOrder: ['get /orders/{orderId}', { 200: order }],
+  watchOrder: ['get /orders/{orderId}/events', { 200: 'text/event-stream' }],
+  returnFromCheckout: ['get /checkout/return/{reference}', { 303: null }],
+  postReturnFromCheckout: ['post /checkout/return/{reference}', { 303: null }],
+  placeOrder: ['post /orders', { 201: shopOrder, 200: shopOrder }, input.orderInput, 'SHOP_API_TOKEN'],
+  listOrders: ['get /orders', { 200: orders }, input.listInput, 'SHOP_API_TOKEN'],
+  cancelOrder: ['post /orders/{orderId}/cancel', { 200: shopOrder }, input.cancelInput, 'SHOP_API_TOKEN'],
+  refundOrder: ['post /orders/{orderId}/refunds', { 201: written }, input.refundInput, 'SHOP_API_TOKEN'],
+  stopCheckouts: ['post /checkouts/stop', { 200: z.object({ stopped: text }) }, input.stopInput, 'SHOP_API_TOKEN'],
+  resumeCheckouts: ['post /checkouts/resume', { 200: resumed }, input.resumeInput, 'SHOP_API_TOKEN'],
+  receiveWebhook: ['post /webhooks/payments', { 202: health }, z.looseObject({})],
+  probeWebhook: ['get /webhooks/payments', { 200: health }],
+  isAlive: ['get /healthz', { 200: health }],
+  isReady: ['get /readyz', { 200: health, 503: health }],
+  readMetrics: ['get /metrics', { 200: 'text/plain' }, undefined, 'ADMIN_TOKEN'],
+  readDocument: ['get /openapi.json', { 200: 'application/json' }],
+};
+
+export type Schema = z.core.JSONSchema.BaseSchema;
+type Responses = Record<string, { description: string; content?: Partial<Record<string, { schema: Schema }>> }>;
+export type Operation = ReturnType<typeof operationOf>;
+
+/** OpenAPI 3.1 of all calls and messages, made from the schemas that validate. @param origin as clients reach it */
+export function apiDocument(origin: string) {
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const [id, call] of Object.entries(CALLS)) {
+    const [method = '', path = ''] = call[0].split(' ');
+    paths[path] = { ...paths[path], [method]: operationOf(id, words.calls[id as CallId] as Said, call) };
+  }
+  const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const responses = { '2XX': { description: words.taken } };
+  const webhooks = EVENT_TYPES.map((type) => {
+    const call: Call = ['post /', {}, z.object({ type: z.literal(type), timestamp: text, data })];
+    const post = operationOf(type, { says: words.messages[type], errors: [] }, call, signed);
+    return [type, { post: { ...post, responses } }] as const;
+  });
+  const components = { schemas: { Problem: schemaOf(problem) }, securitySchemes: words.tokens };
+  // The name of a problem is the last part of its `type`.
+  const more = { webhooks: Object.fromEntries(webhooks), components, 'x-problems': PROBLEMS };
+  return { openapi: '3.1.0', info: words.info, servers: [{ url: origin }], paths, ...more };
 }
 
-function describe(operation: Operation): object {
-  const { id, tag, summary, description, parameters, body, success, problems, token } = operation;
-  const content = success.schema === undefined ? success.contentType : 'application/json';
+/** With what each field means; the dialect is named once for the document. */
+function schemaOf(zod: z.ZodType): Schema {
+  const text = JSON.stringify(z.toJSONSchema(zod, { io: 'input' }));
+  return JSON.parse(text, (key, value: Record<string, Schema>) => {
+    if (key === 'properties') for (const [name, field] of Object.entries(value)) field.description ??= fields[name];
+    return key === '$schema' ? undefined : value;
+  }) as Schema;
+}
+
+function operationOf(id: string, said: Said, [at, gives, takes, token]: Call, sent: string[] = []) {
+  const schema = takes && schemaOf(takes);
+  const isPost = at.startsWith('post');
+  const inHeader = id === 'startCheckout' ? ['Idempotency-Key'] : sent;
+  const inQuery = isPost ? [] : Object.entries(schema?.properties ?? {});
+  const parameters = [
+    ...[...at.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameterOf(name, 'path')),
+    ...inHeader.map((name) => parameterOf(name, 'header')),
+    ...inQuery.map(([name, one]) => parameterOf(name, 'query', one as Schema)),
+  ];
+  const content = schema && { 'application/json': { schema, example: said.example } };
   return {
     operationId: id,
-    tags: [tag],
-    summary,
-    description,
-    ...(parameters && {
-      parameters: parameters.map((parameter) => ({ ...parameter, schema: { type: 'string' } })),
-    }),
-    ...(body && {
-      requestBody: { required: true, content: contentOf(body.contentTypes, body.schema) },
-    }),
-    responses: {
-      ...Object.fromEntries(
-        [success.status, success.orStatus ?? success.status].map((status) => [
-          status,
-          {
-            description: summary,
-            ...(content !== undefined && {
-              content: contentOf([content], success.schema ?? null, success.isList),
-            }),
-          },
-        ]),
-      ),
-      ...refusals(problems),
-    },
+    description: said.says,
+    parameters,
     ...(token && { security: [{ [token]: [] }] }),
+    ...(isPost && content && { requestBody: { required: true, content } }),
+    responses: responsesOf(gives, said.errors),
   };
 }
 
-function contentOf(types: readonly string[], name: SchemaName | null, isList = false): object {
-  const one = name === null ? {} : { $ref: `#/components/schemas/${name}` };
-  const schema = isList ? { type: 'array', items: one } : one;
-  // A form has the same fields, flat; only JSON has the schema's shape.
-  return Object.fromEntries(types.map((type) => [type, type.endsWith('json') ? { schema } : {}]));
-}
+const parameterOf = (name: string, place: string, schema: Schema = { type: 'string' }) => {
+  return { name, in: place, required: place === 'path', schema, description: fields[name] };
+};
 
-/** One answer per status; several refusals may share one. */
-function refusals(problems: readonly ProblemType[]): Record<string, object> {
-  const statuses = [...new Set(problems.map((type) => PROBLEMS[type].status))].sort();
-  return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        description: problems
-          .filter((type) => PROBLEMS[type].status === status)
-          .map((type) => `${PROBLEMS[type].title} (/problems/${type})`)
-          .join(' · '),
-        content: contentOf(['application/problem+json'], 'Problem'),
-      },
-    ]),
-  );
+/** One for each status; several refusals may share one. */
+function responsesOf(gives: Gives, types: ProblemType[]): Responses {
+  const refusal = (description: string, properties = {}) => {
+    const schema = { $ref: '#/components/schemas/Problem', properties };
+    return { description, content: { 'application/problem+json': { schema } } };
+  };
+  const responses: Responses = { default: refusal(words.refused) };
+  for (const { status } of types.map((type) => PROBLEMS[type])) {
+    const some = types.filter((type) => PROBLEMS[type].status === status);
+    const type = { enum: some.map((one) => `/problems/${one}`) };
+    responses[status] = refusal(some.map((one) => PROBLEMS[one].title).join('. '), { type });
+  }
+  for (const [status, what] of Object.entries(gives)) {
+    const [type, schema] = typeof what === 'string' ? [what, {}] : ['application/json', what && schemaOf(what)];
+    responses[status] = { description: STATUS_CODES[status] ?? '', ...(schema && { content: { [type]: { schema } } }) };
+  }
+  return responses;
 }

@@ -1,167 +1,127 @@
-/**
- * What a class means, in words; the same rules are conditions in `reconciliation/compare/rules.ts`,
- * in the order in which they are tried.
- */
-type Class = {
-  rule: string;
-  isFinding: boolean;
-  /** May resolve itself: raised only when a run still sees it an hour later. */
-  isGraced?: true;
-  /** What to do about it. */
-  todo: string;
+import { isPowerOfTenApart } from '../platform/money.ts';
+import { digestOf } from '../platform/ids.ts';
+
+/** Why a person must look. The words for people stand with the console; these are what programs read. */
+export type CaseClass =
+  // Held money: it came, and nothing has been done with it.
+  | 'unknown_reference'
+  | 'currency_mismatch'
+  | 'paid_after_decision'
+  | 'charged_again'
+  | 'duplicate_payment'
+  | 'paid_after_end'
+  | 'unit_error'
+  | 'underpaid'
+  | 'overpaid'
+  // Missing money: a source no longer shows what was earned.
+  | 'reversed'
+  | 'absent_from_history'
+  // Written down as refunded or lost, and the list still shows it ten days later.
+  | 'refund_not_shown'
+  // Either: two sources, or one and our books, say different things.
+  | 'contradicted'
+  // Nothing is proven.
+  | 'unproven'
+  | 'unknown_status'
+  | 'unreadable';
+
+/** What one source says of a reference, in one currency. */
+export type Source = {
+  name: 'verify' | 'list';
+  /** Its word; of the list null: the reference is absent. */
+  word: string | null;
+  shows: bigint;
+  /** Whether it says that money went back. */
+  showsGone: boolean;
+  doubt: string | null;
 };
 
-const finding = (rule: string, todo: string) => ({ rule, isFinding: true, todo }) as const;
-const graced = (rule: string, todo: string) => ({ rule, isFinding: true, isGraced: true, todo }) as const;
-const quiet = (rule: string) => ({ rule, isFinding: false, todo: '' }) as const;
+/** All that the rules look at, of one reference in one currency. */
+export type Facts = {
+  standing: { held: bigint; reversed: bigint; stillToGo: bigint; need: bigint };
+  /** Where the reference's own order stands; null: it has none. */
+  order: { amount: bigint; currency: string; isReleased: boolean; isEnded: boolean } | null;
+  currency: string;
+  /** Whether this payment released its order. */
+  isReleased: boolean;
+  /** Whether a person has decided about this reference. */
+  isDecided: boolean;
+  /** The sources that show less than they must; of a released payment alone. */
+  short: readonly Source[];
+  /** What verify's newest readable answer shows in this currency, and whether that is doubted. */
+  verify: { outcome: string; word: string | null; shows: bigint; doubt: string | null } | null;
+  /** The list was heard ten days after the newest refund or write-off. */
+  isRefundLate: boolean;
+  /** For a day, nothing that verify answered could be read. */
+  isUnreadable: boolean;
+};
 
-/**
- * The classes of a row. Every transaction of the history and every payment of ours
- * gets exactly one class.
- */
-export const CLASSES = {
-  matched: quiet('the history lists one payment of exactly the money that its order was released for'),
-  matched_late: quiet(
-    'as matched, but the money came after the payment had been closed or was older than eight days',
-  ),
-  accepted: quiet('the history lists exactly the money, less or more than asked for, that a person accepted'),
-  open: quiet(
-    'no money on either side yet, and the payment is younger than eight days; or confirmed too ' +
-      'recently to be listed',
-  ),
-  failed: quiet('the payment ended without money, and no source says otherwise'),
-  repaired: quiet(
-    'the history showed money that we had missed; verify proved it, and this run released the order',
-  ),
-  older_than_list: quiet(
-    'released, and older than the list reaches back; verify has not said anything against it since',
-  ),
-  before_begin: quiet(
-    'from before reconciliation began, as a person said: a transaction that is not ours, or a payment of ' +
-      'ours that the service neither lists nor knows',
-  ),
-  refunded: quiet(
-    'the order was released, and no more went back than the shop has written down as refunds, or of ' +
-      'several charges those that a person refunded; the service may show the rest of them later, or never',
-  ),
-  probe: quiet('a payment of test mode that npm run probe opened, without an order'),
-  history_truncated: quiet('nothing is listed, and the list was cut: nothing may be called absent from it'),
-  underpaid: finding(
-    'the history or verify shows less money than was asked for',
-    'Accept it, have the shopper pay the rest, or refund it.',
-  ),
-  overpaid: finding(
-    'the history or verify shows more money than was asked for',
-    'Refund the difference at the service and write down its number. The order is then paid by itself.',
-  ),
-  charged_again: finding(
-    'the order was released, and the history shows more money than was asked for',
-    'Refund the second charge and write down its number. The order stays paid.',
-  ),
-  unit_error: finding(
-    'the history or verify shows a power of ten of the money that was asked for',
-    'Call your developer before you touch any money, to look at amountUnit in the dialect.',
-  ),
-  currency_mismatch: finding(
-    'the history or verify shows money in another currency than was asked for',
-    'Refund it, and let the shopper order again.',
-  ),
-  mode_mismatch: finding(
-    'the reference is that of a payment of the other mode',
-    'Check which key each process uses.',
-  ),
-  duplicate_payment: finding(
-    'another payment has paid the order, or one reference was charged more than once',
-    'Refund this payment, not the one that paid the order.',
-  ),
-  paid_after_decision: finding(
-    'the history or verify shows exactly the money for a payment that a person has decided ' +
-      'about: it pays nothing by itself',
-    'Refund it, or let the shopper order again.',
-  ),
-  paid_after_cancel: finding(
-    'the history or verify shows exactly the money for a payment whose order was cancelled',
-    'Refund it.',
-  ),
-  paid_after_deadline: finding(
-    'the history or verify shows exactly the money for a payment whose order had missed its deadline',
-    'Refund it, or let the shopper order again.',
-  ),
-  late_payment: finding(
-    'the history shows exactly the money for a payment that had been closed, and verify could ' +
-      'not be asked yet',
-    'Reconcile again: that confirms the payment. If you can no longer deliver, refund it.',
-  ),
-  unknown_reference: finding(
-    'the history lists a transaction whose reference is none of ours',
-    'Find out who made it, then refund it or book it where it belongs.',
-  ),
-  absent_from_history: finding(
-    'the list is whole and lacks a payment that was confirmed, or that has been open for more ' +
-      'than eight days',
-    'Ask the service what became of it.',
-  ),
-  paid_unconfirmed: finding(
-    'the order was released, and now neither history nor verify says that it was paid',
-    'Ask the service before you deliver anything more.',
-  ),
-  paid_contradicted: finding(
-    'the order was released and the history lists it as paid, and the latest verification says ' +
-      'anything but exactly paid',
-    'Ask the service before you deliver anything more.',
-  ),
-  reversed: finding(
-    'the order was released, and history or verify says that more of the money went back than refunds explain',
-    'If you refunded it, write the refund down with its number. If not, stop the parcel or get the goods back.',
-  ),
-  unknown_status: finding(
-    'the history or verify uses a word that the dialect does not explain',
-    'Add the word to statuses.also in the dialect, restart, and have the held payments asked about again (recheck).',
-  ),
-  conflicting_records: finding(
-    'the history lists several records under one reference that cannot all be true of one paid transaction',
-    'Ask the service how much of the money is left.',
-  ),
-  sources_disagree: graced(
-    'verify, history and signed webhooks contradict each other about money, for an hour and more',
-    'Ask the service which of them is right.',
-  ),
-  unreadable: finding(
-    'a record of the history has no readable reference, status or money',
-    'Compare the record with the pointers in the dialect.',
-  ),
-  /** Concerns a currency, not a row: the sum of the history is checked against the service's balance. */
-  cash_difference: graced(
-    'collected minus transferred out is not the balance of the currency, for an hour and more',
-    'Ask the service for its statement of fees and corrections.',
-  ),
-} as const satisfies Record<string, Class>;
+/** A reason to open a case. A decision covers what was seen, by this digest: class, words, figures; no ids or times. */
+export type Finding = Record<'held' | 'missing', bigint> & { rule: string; class: CaseClass; digest: Digest };
+type Digest = Uint8Array<ArrayBuffer>;
 
-export type ReconciliationClass = keyof typeof CLASSES;
+/** All findings, the loudest first: a decision that covers one passes over to the next. Pure. */
+export function classify(facts: Facts): Finding[] {
+  const { standing, short, verify, isReleased } = facts;
+  const { held, reversed, stillToGo, need } = standing;
+  const findings: Finding[] = [];
+  const find = (rule: string, name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
+    findings.push({ rule, class: name, held: 0n, missing: 0n, ...amounts, digest: digestOf([rule, name, seen]) });
+  };
+  if (reversed > 0n || short.length > 0) {
+    const seen = [reversed, ...short.map(({ name, word, shows, doubt }) => [name, word, shows, doubt])];
+    find('missing', classOfMissing(reversed, short), { missing: missingOf(reversed, need, short) }, seen);
+  }
+  if (held > 0n) find('held', whyHeld(facts), { held }, [held, verify?.shows ?? null, verify?.doubt ?? null]);
+  if (stillToGo > 0n && facts.isRefundLate) find('to go', 'refund_not_shown', { missing: stillToGo }, stillToGo);
+  if (!isReleased && held === 0n && facts.order !== null && facts.currency === facts.order.currency) {
+    if (facts.isUnreadable) find('word', 'unreadable', {}, 'unreadable');
+    else if (verify?.outcome === 'unknown') find('word', 'unknown_status', {}, verify.word);
+    else if (verify?.outcome === 'unproven') find('word', 'unproven', {}, [verify.word, verify.doubt]);
+  }
+  return findings;
+}
 
-/** The classes that a person sees: each has words of its own (`case-text.ts`). */
-export type FindingClass = {
-  [Name in ReconciliationClass]: (typeof CLASSES)[Name]['isFinding'] extends true ? Name : never;
-}[ReconciliationClass];
+function classOfMissing(reversed: bigint, short: readonly Source[]): CaseClass {
+  if (reversed > 0n || short.some(({ showsGone }) => showsGone)) return 'reversed';
+  return short.some(({ word }) => word !== null) ? 'contradicted' : 'absent_from_history';
+}
 
-/** Classes of rows that are none of our business: a report counts them, and they are never raised. */
-export const SET_ASIDE_CLASSES = ['before_begin', 'probe'] as const satisfies readonly ReconciliationClass[];
+/** How much is missing: by the sources that show it as gone, else by the short ones. */
+function missingOf(reversed: bigint, need: bigint, short: readonly Source[]): bigint {
+  if (reversed > 0n) return reversed;
+  const gone = short.filter(({ showsGone }) => showsGone);
+  const least = (gone.length > 0 ? gone : short).map(({ shows }) => shows).reduce((a, b) => (a < b ? a : b));
+  return need - least;
+}
 
-const NAMES = Object.keys(CLASSES) as ReconciliationClass[];
-const classOf = (name: ReconciliationClass): Class => CLASSES[name];
+/** Why held money is not earned: the first reason that fits. */
+function whyHeld({ order, currency, isDecided, isReleased, verify, standing }: Facts): CaseClass {
+  const shows = verify?.shows ?? 0n;
+  if (order === null) return 'unknown_reference';
+  if (currency !== order.currency) return 'currency_mismatch';
+  if (isDecided) return 'paid_after_decision';
+  // What came beyond the price is no second charge where all of it is the price in another unit.
+  if (isReleased) return isPowerOfTenApart(standing.held + order.amount, order.amount) ? 'unit_error' : 'charged_again';
+  if (order.isReleased) return 'duplicate_payment';
+  if (order.isEnded) return 'paid_after_end';
+  if (shows === 0n) return 'contradicted';
+  if (verify?.doubt) return 'unproven';
+  if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
+  if (standing.held >= order.amount && shows < order.amount) return 'contradicted';
+  return standing.held < order.amount ? 'underpaid' : 'overpaid';
+}
 
-/** The classes that an operator has to examine. */
-export const FINDING_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
-  (name) => classOf(name).isFinding,
-);
+type Said = { word: string | null; outcome: string; doubt: string | null };
+type Shown = { verifyShows: bigint | null; listShows: bigint | null; listWord: string | null };
 
-/** Those of them that may resolve themselves. */
-export const GRACED_CLASSES: readonly ReconciliationClass[] = NAMES.filter(
-  (name) => classOf(name).isGraced === true,
-);
-
-/**
- * Of a run. `incomplete` takes precedence over `findings`: a list that was not read whole allows no
- * verdict on the whole.
- */
-export type Verdict = 'agreed' | 'findings' | 'incomplete';
+/** What each source says when a case is opened, for people. Amounts are texts: JSON numbers lose digits. */
+export function sourcesOf(said: Said | undefined, shown: Shown): Record<string, string | null> {
+  return {
+    verifyWord: said?.word ?? said?.outcome ?? null,
+    verifyShows: shown.verifyShows?.toString() ?? null,
+    verifyDoubt: said?.doubt ?? null,
+    listWord: shown.listWord,
+    listShows: shown.listShows?.toString() ?? null,
+  };
+}

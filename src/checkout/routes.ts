@@ -1,176 +1,140 @@
 import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
-import { listedReturnUrl, type ReturnUrls } from '../orders/return-url.ts';
-import { clientNetwork } from '../platform/rate-limits.ts';
-import { parseReference, type OrderId, type Reference } from '../platform/ids.ts';
+import { againInput, basketInput, listedLanding } from '../orders/input.ts';
+import { digestOf } from '../platform/ids.ts';
+import { networkOf } from '../platform/limits.ts';
 import { formatMajor } from '../platform/money.ts';
-import { invalidField, jsonOf, Problem } from '../platform/problem.ts';
-import {
-  keyOfForm,
-  readIdempotencyKey,
-  type IdempotencyKey,
-  openOrderIn,
-  rememberOpenOrder,
-} from './idempotency-key.ts';
-import {
-  readCheckoutForm,
-  readCheckoutInput,
-  type CheckoutInput,
-  type OpenedCheckout,
-} from './checkout-bodies.ts';
-import { refuseForeignOrigins } from './check-origin.ts';
-import type { CheckoutLimits } from './checkout-limits.ts';
-import type { ReturnFromCheckout } from './return-from-checkout.ts';
-import type { CheckoutResult, StartCheckout } from './checkout.ts';
+import { parseInput, Problem } from '../platform/problem.ts';
+import { returnFromCheckout } from './return.ts';
+import type { Opened } from './open-payment.ts';
+import { continueCheckout, startCheckout, type CheckoutParts, type Key } from './start.ts';
 
-type CheckoutRoutesParts = {
-  startCheckout: StartCheckout;
-  returnFromCheckout: ReturnFromCheckout;
-  limits: CheckoutLimits;
-  /** Our own origin as browsers reach it. */
+export type CheckoutRoutesParts = CheckoutParts & {
+  /** Our own origin, as browsers reach it. */
   ownOrigin: () => string;
   storefrontOrigins: readonly string[];
-  returnUrls: ReturnUrls;
-  /** Where an order's shopper lands after the return, plus `order` and `status`. Null: on `orderPages`. */
-  returnUrlOf: (orderId: OrderId) => Promise<URL | null>;
-  /** Our own page of an order is this, and the order's id. */
-  orderPages: string;
+  /** Where shoppers may land, the default first; empty: at our own answer about the order. */
+  landings: readonly URL[];
+  /** A payment may be due now. */
+  onDue: () => void;
 };
 
 const MAX_BODY = '64kb';
-const RETRY_AFTER_SEC = 10;
-/** Such a stop ends after minutes or hours; when is unknown. */
-const STOPPED_RETRY_AFTER_SEC = 300;
 
-/** The shopper's routes: to the hosted checkout, and back from it. */
+/** The shopper's routes: to the hosted page, and back from it. */
 export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
   const router = Router();
-  router.use(
-    '/checkout',
-    cors({ origin: [...parts.storefrontOrigins], maxAge: 600, exposedHeaders: ['retry-after'] }),
-  );
-
+  const storefronts = cors({ origin: [...parts.storefrontOrigins], maxAge: 600, exposedHeaders: ['retry-after'] });
+  router.options('/checkout', storefronts);
   router.post(
     '/checkout',
-    refuseForeignOrigins(parts.ownOrigin, parts.storefrontOrigins),
+    storefronts,
+    (req, _res, next) => {
+      refuseForeignOrigin(req, parts);
+      next();
+    },
     express.json({ limit: MAX_BODY, inflate: false }),
     express.text({ type: 'application/x-www-form-urlencoded', limit: MAX_BODY, inflate: false }),
     async (req, res) => {
+      await parts.limits.countCheckout(networkOf(req.ip));
       const isForm = typeof req.body === 'string';
-      const network = clientNetwork(req.ip);
-      await parts.limits.countAddress(network);
-      const input = inputOf(req, isForm, parts.returnUrls);
-      if ('email' in input) await parts.limits.countEmail(input.email);
-      const key = keyOf(req, input, network);
-      const openOrder = isForm ? openOrderIn(req.get('cookie')) : null;
-      answer(res, await parts.startCheckout(input, key, openOrder), isForm);
+      answer(res, await checkout(parts, req), isForm);
     },
   );
 
-  router.get('/checkout/return/:reference', async (req, res) => {
-    const reference = parseReference(req.params.reference);
-    const order = reference === null ? null : await askWithinLimits(parts, reference, clientNetwork(req.ip));
-    if (order === null) throw new Problem('not-found');
-    const target = await parts.returnUrlOf(order.orderId);
-    if (target === null) {
-      res.redirect(303, parts.orderPages + order.orderId);
-      return;
-    }
-    const landing = new URL(target);
-    landing.searchParams.set('order', order.orderId);
-    landing.searchParams.set('status', order.status);
-    res.redirect(303, landing.href);
+  // Services send the shopper back by GET or by POST, with whatever they like in it.
+  router.all('/checkout/return/:reference', async (req, res) => {
+    if (!['GET', 'POST', 'HEAD'].includes(req.method)) throw new Problem('method-not-allowed');
+    const reference = parts.gateway.references.parse(req.params.reference);
+    const mayAsk = req.method !== 'HEAD' && (await parts.limits.mayAsk(networkOf(req.ip)));
+    const returned = reference === null ? null : await returnFromCheckout(parts, reference, mayAsk);
+    if (returned === null) throw new Problem('not-found');
+    res.redirect(303, landingOf(parts, returned));
   });
   return router;
 }
 
-/** Beyond the limit the order is shown as it stands: the poller asks the service all the same. */
-async function askWithinLimits(
-  { limits, returnFromCheckout }: CheckoutRoutesParts,
-  reference: Reference,
-  address: string,
-): Promise<Awaited<ReturnType<ReturnFromCheckout>>> {
-  const mayAsk = await limits.countReturn(address);
-  return returnFromCheckout(reference, mayAsk, address);
+/** Browsers say where a form or a script comes from. Other programs do not, and hold no shopper's cookies. */
+function refuseForeignOrigin(req: Request, { ownOrigin, storefrontOrigins }: CheckoutRoutesParts): void {
+  const origin = req.get('origin');
+  if (origin !== undefined && origin !== ownOrigin() && !storefrontOrigins.includes(origin))
+    throw new Problem('foreign-origin');
 }
 
-function inputOf(req: Request, isForm: boolean, listed: ReturnUrls): CheckoutInput {
-  const input = isForm
-    ? readCheckoutForm(req.body as string)
-    : readCheckoutInput(jsonOf(req, 'Send JSON or an HTML form.'));
-  const returnUrl = listedReturnUrl(input.returnUrl, listed);
-  return returnUrl === null ? input : { ...input, returnUrl };
-}
-
-function keyOf(req: Request, input: CheckoutInput, network: string): IdempotencyKey | null {
-  const key = readIdempotencyKey(req.get('idempotency-key'), input);
-  if (key !== null || typeof req.body !== 'string' || !('email' in input)) return key;
-  return keyOfForm(input, network, new URLSearchParams(req.body).get('intent'));
-}
-
-/** Maps each result to its answer; a new result does not compile until it is listed here. */
-function answer(res: Response, result: CheckoutResult, isForm: boolean): void {
-  switch (result.outcome) {
-    case 'opened': {
-      const { orderId, reference, money, checkoutUrl } = result;
-      if (isForm) {
-        res.append('set-cookie', rememberOpenOrder(orderId)).redirect(303, checkoutUrl);
-        return;
-      }
-      const { currency } = money;
-      const amount = formatMajor(money);
-      const opened = { orderId, reference, status: 'pending', amount, currency, checkoutUrl } as const;
-      res.status(201).json(opened satisfies OpenedCheckout);
-      return;
-    }
-    case 'unknown-sku':
-      throw invalidField('items', `not on sale: ${result.skus.join(', ')}`);
-    case 'out-of-stock':
-      throw outOfStock(result.skus.join(', '));
-    case 'mixed-currencies':
-      throw invalidField('items', `must share one currency, these have ${result.currencies.join(' and ')}`);
-    case 'wrong-currency':
-      throw invalidField('currency', `these items are sold in ${result.currencies.join()}`);
-    case 'total-too-large':
-      throw invalidField('items', 'the total is too large');
-    case 'total-too-small':
-      throw invalidField('items', 'the total must be above zero');
-    case 'unknown-order':
-      throw invalidField('orderId', 'there is no such order');
-    case 'already-paid':
-    case 'under-review':
-    case 'order-cancelled':
-    case 'order-expired':
-      throw new Problem(result.outcome);
-    case 'too-many-open-payments':
-      throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
-    case 'currency-stopped':
-      // No Retry-After: a person has to end the stop, and when is unknown.
-      throw new Problem('currency-stopped', {
-        detail: `New payments in ${result.currency} are stopped.`,
-        about: result.currency,
-      });
-    case 'checkouts-stopped':
-      throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_AFTER_SEC });
-    case 'key-reused':
-      throw new Problem('idempotency-key-reused');
-    case 'in-flight':
-      throw new Problem('request-in-flight', { retryAfterSec: 2 });
-    case 'refused':
-      throw new Problem('payment-refused', { extra: { orderId: result.orderId } });
-    case 'unavailable':
-      throw new Problem('payment-service-unavailable', {
-        detail:
-          result.misconfigured === undefined
-            ? 'The order is kept. Send the same Idempotency-Key again, or start a checkout with its orderId.'
-            : `The order is kept, but ${result.misconfigured}.`,
-        retryAfterSec: result.retryAfterSec ?? RETRY_AFTER_SEC,
-        extra: { orderId: result.orderId },
-      });
+async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opened> {
+  const given = typeof req.body === 'string' ? readForm(req.body) : { input: req.body as unknown, intent: undefined };
+  const { input } = given;
+  if (input === undefined) throw new Problem('unsupported-media-type', { detail: 'Send JSON or an HTML form.' });
+  const header = req.get('idempotency-key') ?? given.intent;
+  if (typeof input === 'object' && input !== null && 'orderId' in input) {
+    const { orderId } = parseInput(againInput, input);
+    // An order is its own key: one that is sent beside it need only be well-formed.
+    readKey(header, orderId, { orderId });
+    return continueCheckout(parts, orderId);
   }
+  const basket = parseInput(basketInput, input);
+  const returnUrl = listedLanding(basket.returnUrl, parts.landings);
+  const key = readKey(header, basket.email, { ...basket, returnUrl });
+  return startCheckout(parts, { ...basket, returnUrl }, key);
 }
 
-function outOfStock(skus: string): Problem {
-  const errors = [{ path: 'items', message: `not enough left: ${skus}` }];
-  return new Problem('out-of-stock', { errors, about: skus });
+/** A plain HTML form: `email`, a `quantity` (1 where it is missing) for each `sku`, or `orderId`; `intent` is its idempotency key. */
+function readForm(text: string): { input: unknown; intent: string | undefined } {
+  const form = new URLSearchParams(text);
+  const one = (name: string): Record<string, string> => (form.get(name) ? { [name]: form.get(name) ?? '' } : {});
+  const intent = form.get('intent') ?? undefined;
+  if (form.get('orderId')) return { input: one('orderId'), intent };
+  const quantities = form.getAll('quantity');
+  const items = form.getAll('sku').map((sku, index) => ({ sku, quantity: Number(quantities[index] ?? '1') }));
+  return {
+    input: {
+      email: form.get('email') ?? '',
+      items: items.filter(({ quantity }) => quantity !== 0),
+      ...one('currency'),
+      ...one('returnUrl'),
+    },
+    intent,
+  };
+}
+
+function landingOf(
+  { landings, ownOrigin }: CheckoutRoutesParts,
+  { orderId, status, returnUrl }: { orderId: string; status: string; returnUrl: string | null },
+): string {
+  const target = returnUrl ?? landings[0]?.href;
+  if (target === undefined) return `${ownOrigin()}/orders/${orderId}/page`;
+  const landing = new URL(target);
+  landing.searchParams.set('order', orderId);
+  landing.searchParams.set('status', status);
+  return landing.href;
+}
+
+function answer(res: Response, { orderId, reference, amount, currency, checkoutUrl }: Opened, isForm: boolean): void {
+  if (isForm) res.redirect(303, checkoutUrl);
+  else
+    res.status(201).json({
+      orderId,
+      reference,
+      status: 'pending',
+      amount: formatMajor({ amount, currency }),
+      currency,
+      checkoutUrl,
+    });
+}
+
+const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * @param header as it was sent; undefined: the request has none
+ * @param owner the e-mail address that the key belongs to: a guessed key of a stranger's is another key
+ * @param request all that must be the same when the key comes again
+ * @throws {Problem} 400 for a key that cannot be one
+ */
+export function readKey(header: string | undefined, owner: string, request: unknown): Key | null {
+  if (header === undefined || header === '') return null;
+  if (!KEY_FORM.test(header))
+    throw new Problem('malformed-request', {
+      detail: 'Idempotency-Key must be 1 to 255 printable characters without spaces.',
+    });
+  return { key: digestOf([owner.toLowerCase(), header]), digest: digestOf(request) };
 }

@@ -1,107 +1,61 @@
-import type { PrepareBackingServices } from '../config/backing-services.ts';
-import type { Config } from '../config.ts';
-import { openProgram } from '../bootstrap/open-program.ts';
-import { runProcess } from '../bootstrap/run-process.ts';
-import { readOptions, refuse, usageText } from '../platform/usage.ts';
-import { readArguments, UsageError, type Arguments, type Told } from './arguments.ts';
-import { COMMANDS, usageOf } from './commands.ts';
-import { EXAMINATIONS, examineThisShop } from './doctor/examine.ts';
-import { EXIT_NOT_COMPLETED } from './reconcile.ts';
-import { DIALECT_KEYS, type Dialect } from '../gateway/dialect/dialect.ts';
-import { at } from '../gateway/dialect/json-pointer.ts';
-import { formatTable } from '../platform/terminal.ts';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { BY, described, FLAG, usageError, type Action } from './registry.ts';
 
-/**
- * Runs one command to its end.
- * @param argv its name and what follows it
- */
-export async function runCommandLine(
-  [name = '', ...rest]: readonly string[],
-  prepare: PrepareBackingServices,
-): Promise<void> {
-  const command = COMMANDS[name];
-  if (command === undefined) {
-    refuse(`there is no command "${name}"`, `Commands: ${Object.keys(COMMANDS).join(', ')}\n`);
-    return;
-  }
-  const help = usageText(`npm run ${name === 'migrate' ? 'db:migrate' : name}`, usageOf(command));
-  const args = readOptions(help, rest, () => readArguments(rest, command.options));
-  if (args === null) return;
-  // A nightly job must not take "the database was away" for "there are findings", nor for "to look at".
-  const hasVerdict = name === 'reconcile' || name in EXAMINATIONS;
-  const main = async (config: Config): Promise<number | undefined> => {
-    try {
-      if (command.isBare && args.positionals.length > 0)
-        throw new UsageError(`${name} takes no "${args.positionals.join(' ')}"`);
-      const { text, exitCode } = await tell(config, name, args, prepare);
-      if (text !== '') await say(text);
-      return exitCode;
-    } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
-      refuse(error.message, help);
-      return undefined;
-    }
-  };
-  await runProcess(main, hasVerdict ? EXIT_NOT_COMPLETED : 1);
-}
+// The command line of an action follows from its input.
 
-async function tell(
-  config: Config,
-  name: string,
-  args: Arguments,
-  prepare: PrepareBackingServices,
-): Promise<Told> {
-  // It asks the configuration alone, and so it answers where no database is.
-  if (name === 'dialect') return { text: dialectInForce(config, args.values.json), exitCode: 0 };
-  const purpose = `npm run ${name}`;
-  const examination = EXAMINATIONS[name];
-  if (examination !== undefined)
-    return examineThisShop(examination, config, prepare, { purpose, asJson: args.values.json });
-  const run = COMMANDS[name]?.run;
-  if (run === undefined) throw new UsageError(`there is no command "${name}"`);
-  // Standard output belongs to the result; what happens on the way goes to standard error.
-  const logLevel = config.LOG_LEVEL === 'info' ? 'error' : config.LOG_LEVEL;
-  const { program, close } = await openProgram(config, prepare, { purpose, logLevel, logTo: process.stderr });
-  return run(program, args).finally(close);
-}
+const COMMON = described({ by: BY, json: FLAG });
+const inputOf = ({ input, effect }: Action) =>
+  input.extend((effect === undefined ? COMMON.omit({ by: true }) : COMMON).shape).strict();
 
-function say(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.write(`${text}\n`, () => {
-      resolve();
-    });
+/** `typed`: ORDER, --note NOTE, --elsewhere. @param input those of a form are without `by` and `json` */
+export function fieldsOf(action: Action, input = inputOf(action)) {
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+  return Object.entries(properties).map(([name, schema]) => {
+    const { type, enum: words, description = '' } = schema as z.core.JSONSchema.JSONSchema;
+    const [isFlag, word] = [type === 'boolean', words?.join('|') ?? name.toUpperCase()];
+    const typed = action.positional.includes(name) ? word : isFlag ? `--${name}` : `--${name} ${word}`;
+    return { name, typed, description, isFlag, isNeeded: required.includes(name) && name !== 'by' };
   });
 }
 
+export function usageOf(action: Action): string {
+  const fields = fieldsOf(action).map(({ typed, isNeeded }) => (isNeeded ? typed : `[${typed}]`));
+  return [action.name, ...fields].join(' ');
+}
+
+export function helpOf(action: Action): string {
+  const { name, words, effect = '', example } = action;
+  const fields = fieldsOf(action).map(({ typed, description }) => `  ${typed.padEnd(24)}  ${description}`);
+  const said = `${words} ${effect}`.trim();
+  return [usageOf(action), '', said, '', ...fields, '', `For instance: npm run cli -- ${name} ${example}`].join('\n');
+}
+
 /**
- * `npm run dialect`: the dialect in force, key by key, and where each value comes from, or as JSON that
- * `GATEWAY_DIALECT` takes.
+ * Reads what was typed after the name of an action.
+ * @param user who acts where nobody is named; null: then somebody must be
+ * @throws {UserFacingError} (64) for what it does not know, what is missing, and bad values: what to do
  */
-function dialectInForce(config: Config, asJson: boolean): string {
-  return asJson ? JSON.stringify(config.dialect, null, 2) : tableOf(config);
-}
-
-function tableOf({ dialect, dialectFile }: Config): string {
-  const keys = new Set(DIALECT_KEYS.map((key) => shownFor(key, dialect)));
-  const isGiven = (key: string): boolean => at(dialectFile?.given, key) !== undefined;
-  const originOf = (key: string): string => {
-    if (isGiven(key)) return 'file';
-    return isGiven(key.replace('/statuses/', '/statuses/also/')) ? 'default, file' : 'default';
-  };
-  const rows = [...keys]
-    .filter((key) => key !== '/statuses/also')
-    .map((key) => [key, originOf(key), textOf(at(dialect, key))]);
-  const file = dialectFile === null ? 'none: GATEWAY_DIALECT is not set' : dialectFile.path;
-  return `${formatTable(['key', 'origin', 'value'], rows)}\n\nfile: ${file}`;
-}
-
-/** The key itself, or the object around it that the dialect has switched off with null. */
-function shownFor(key: string, dialect: Dialect): string {
-  const names = key.split('/');
-  const around = names.map((_name, depth) => names.slice(0, depth + 1).join('/'));
-  return around.find((pointer) => at(dialect, pointer) === null) ?? key;
-}
-
-function textOf(value: unknown): string {
-  return value === undefined ? 'as in verify' : JSON.stringify(value);
+export function readInput(action: Action, words: readonly string[], user: string | null) {
+  const refuse = (why: string) => usageError(`${why}.\nUsage: ${usageOf(action)}`);
+  const fields = fieldsOf(action);
+  const given: Record<string, unknown> = action.effect !== undefined && user !== null ? { by: user } : {};
+  try {
+    const options = fields.map(({ name, isFlag }) => [name, { type: isFlag ? 'boolean' : 'string' }] as const);
+    const typed = { args: [...words], options: Object.fromEntries(options), allowPositionals: true };
+    const { values, positionals } = parseArgs(typed);
+    Object.assign(given, values, ...positionals.map((word, index) => ({ [action.positional[index] ?? word]: word })));
+  } catch (error) {
+    // Its further sentences are about words that begin with a dash.
+    throw refuse((error as Error).message.split(/\.\s/)[0] ?? '');
+  }
+  const parsed = inputOf(action).safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = fields.find(({ name }) => name === issue?.path[0]);
+    if (field === undefined) throw refuse(issue?.message ?? '');
+    throw refuse(`${field.typed} ${field.name in given ? 'is not right' : 'is needed'}: ${field.description}`);
+  }
+  const { by = '', json: isJson, ...input } = parsed.data;
+  return { input, by: String(by), isJson: isJson === true };
 }

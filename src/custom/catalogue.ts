@@ -1,9 +1,8 @@
-import type { CreateCatalogue } from '../orders/catalogue.ts';
+import type { Catalogue } from '../orders/catalogue.ts';
 
-/**
- * The line to replace when the products are yours and not those of the table `products`, for example
- * `export const catalogue: CreateCatalogue | null = (database) => ({ products: …, price: … });`
- * While it is null the table decides what is sold, and an empty one is filled with what the demo
- * shop sells, in production only with DEMO_SHOP=on.
- */
-export const catalogue: CreateCatalogue | null = null;
+/** What is sold: the table `products`. Replace it where the products are kept elsewhere. */
+export const catalogue: Catalogue = {
+  products: (prisma) =>
+    prisma.product.findMany({ where: { active: true }, orderBy: [{ position: 'asc' }, { sku: 'asc' }] }),
+  find: (prisma, skus) => prisma.product.findMany({ where: { active: true, sku: { in: skus } } }),
+};

@@ -1,8 +1,8 @@
-import type { ShopRoutes } from '../extensions.ts';
+import type { Router } from 'express';
+import type { Program } from '../compose.ts';
 
 /**
  * The line to replace for addresses of your own, for example
- * `export const routes: ShopRoutes | null = { prefix: '/lamps', create: ({ database }) => stock(database) };`
- * While it is null there are none.
+ * `export const routes = ({ database }: Program) => Router().get('/stock', …);`
  */
-export const routes: ShopRoutes | null = null;
+export const routes: ((program: Program) => Router) | null = null;

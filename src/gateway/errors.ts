@@ -1,69 +1,54 @@
-/**
- * Errors of a call to the service, one class per decision of the caller. None of them says anything
- * about a payment: an error never means unpaid.
- */
+/** Nothing was learnt of the payment: not asked, or no usable answer came. It never means unpaid. */
+export class Unanswered extends Error {
+  /** Seconds; where the service or our own limits say when to ask again. */
+  readonly retryAfterSec: number | null;
+  /** Whether the service may have acted on the request. */
+  readonly sent: boolean;
 
-/** The service was not asked, or its answer is of no use: nothing was learnt of the payment. */
-export class GatewayUnanswered extends Error {
-  /** Where it says when to ask again. */
-  readonly retryAfterSec: number | null = null;
-}
-
-/** No usable answer: unreachable, too slow, 5xx, or 429. Ask again, not before `retryAfterSec`. */
-export class GatewayUnavailable extends GatewayUnanswered {
-  override readonly retryAfterSec: number | null;
-
-  constructor(message: string, retryAfterSec: number | null = null, cause?: unknown) {
+  constructor(
+    message: string,
+    { sent, retryAfterSec = null, cause }: { sent: boolean; retryAfterSec?: number | null; cause?: unknown },
+  ) {
     super(message, { cause });
-    this.name = 'GatewayUnavailable';
+    this.name = 'Unanswered';
+    this.sent = sent;
     this.retryAfterSec = retryAfterSec;
   }
 }
 
-/**
- * Why no call was made: the budget had no turn in time; the service fails, or asked for a pause; the
- * caller gave up, or this process is ending.
- */
-export type NotAskedReason =
-  'budget-exhausted' | 'service-is-failing' | 'service-asked-to-wait' | 'caller-gave-up' | 'shutting-down';
-
-/** Nothing was sent. Where waiting helps, a retry is worthwhile after `retryAfterSec`. */
-export class GatewayNotAsked extends GatewayUnavailable {
-  readonly reason: NotAskedReason;
-
-  constructor(reason: NotAskedReason, retryAfterSec: number | null = null) {
-    super(`the service was not asked: ${reason}`, retryAfterSec);
-    this.name = 'GatewayNotAsked';
-    this.reason = reason;
-  }
-}
-
-/** 401 or 403: the service refuses the key. Nothing can be learnt until the operator replaces it. */
-export class GatewayKeyRefused extends GatewayUnanswered {
+/** 401, or 403 for everything: the service refuses the key. Nothing can be learnt until it is replaced. */
+export class KeyRefused extends Unanswered {
   constructor(status: number) {
-    super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`);
-    this.name = 'GatewayKeyRefused';
+    // It did not act for a key that it does not know.
+    super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`, {
+      sent: false,
+      retryAfterSec: 60,
+    });
+    this.name = 'KeyRefused';
   }
 }
 
-/** No usable HTTP answer came. `sent` false: nothing can have reached the service; true: it may have. */
-export class ClientError extends Error {
-  readonly sent: boolean;
-
-  constructor(message: string, sent: boolean, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'ClientError';
-    this.sent = sent;
-  }
-}
-
-/** A call without an answer, for callers that ask again later. */
-export function asUnavailable(error: unknown): unknown {
-  return error instanceof ClientError ? new GatewayUnavailable(error.message, null, error) : error;
-}
-
-/** An error's code or name. Its message is not used: it may quote what was sent, our key included. */
+/** An error's code or name. Its message may quote what was sent, our key included. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
+}
+
+/** However long another system asks us to wait. */
+const LONGEST_SEC = 3_600;
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/**
+ * Seconds that another system asks us to wait. A date counts from the answer's own Date, since clocks differ; null for
+ * none, and for what is neither a number nor a date.
+ */
+export function retryAfterSec(headers: Headers): number | null {
+  const given = headers['retry-after'];
+  if (typeof given !== 'string') return null;
+  if (/^\d{1,9}$/.test(given)) return Math.min(Number(given), LONGEST_SEC);
+  const [until, now] = [Date.parse(given), Date.parse(String(headers.date))];
+  return Number.isNaN(until) || Number.isNaN(now)
+    ? null
+    : Math.min(Math.max(0, Math.ceil((until - now) / 1_000)), LONGEST_SEC);
 }

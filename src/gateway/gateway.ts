@@ -1,201 +1,106 @@
-import { systemClock, type Clock } from '../platform/clock.ts';
-import type { Reference } from '../platform/ids.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { Mode } from '../platform/mode.ts';
-import { createBreaker } from './traffic/circuit-breaker.ts';
-import { createRateLimiter, EXTRA_SLOTS, type Urgency } from './traffic/rate-limiter.ts';
-import {
-  initialize,
-  KEY_REFUSED,
-  type CheckoutUrlRule,
-  type InitializeRequest,
-  type InitializeResult,
-} from './initialize.ts';
-import type { Dialect } from './dialect/dialect.ts';
-import { GatewayKeyRefused, GatewayNotAsked } from './errors.ts';
-import { guardClient, type Guards } from './traffic/guarded-client.ts';
-import { createKeyRedactor } from './http/redact-key.ts';
-import { createCredentialHealth } from './traffic/credential-health.ts';
-import { createBackoff, type Endpoint } from './traffic/backoff.ts';
-import type { SecretKey } from './secret-key.ts';
-import { createClient, type Client } from './http/client.ts';
-import {
-  BACKGROUND_DEADLINE,
-  INTERACTIVE_DEADLINE,
-  verify,
-  type VerifyAnswer,
-  type VerifyDeadline,
-} from './verify.ts';
+import type { Logger } from 'pino';
+import type { Secret } from '../platform/secret.ts';
+import type { ServiceAdapter } from './adapter.ts';
+import { LOOPBACK } from './checkout-url.ts';
+import { createClient, type Answer, type Request } from './client.ts';
+import { KeyRefused } from './errors.ts';
+import type { Evidence, Mode } from './evidence.ts';
+import { initialize, type InitializeRequest, type InitializeResult } from './initialize.ts';
+import { createRedactor } from './redact.ts';
+import { createReferences, type References } from './references.ts';
+import { createTraffic, type Endpoint, type Share } from './traffic.ts';
+import { verify } from './verify.ts';
 
-/** The service, as the rest of the program sees it. The only holder of the secret key. */
+/** The payment service as the rest of the program knows it. The key is in this folder alone. */
 export type Gateway = {
   mode: Mode;
-  dialect: Dialect;
+  adapter: ServiceAdapter;
+  references: References;
+  /** Never throws for what the service does. */
   initialize(request: InitializeRequest): Promise<InitializeResult>;
-  /**
-   * @param urgency its place in the queue of calls; `person-waits` also has less time
-   * @param deadline default: by the urgency
-   * @throws {GatewayUnavailable} {@link GatewayKeyRefused}
-   */
-  verify(
-    reference: Reference,
-    expectedCurrency: string,
-    urgency: Urgency,
-    deadline?: VerifyDeadline,
-  ): Promise<VerifyAnswer>;
-  /** A body from another source, with our key redacted; the same buffer when the key is not in it. */
-  redactKey(body: Buffer): Buffer;
-  /** For history, which reads its answers as a stream. */
-  client: Client;
-  /** Tries a refused key again, by a call for the start of history: at most one in ten seconds. */
-  checkRefusedKey(): Promise<void>;
-  /** The state of this process's calls to the service, for people and metrics. */
-  health(): ServiceHealth;
+  /** @param withinMs milliseconds @throws {Unanswered} when nothing was learnt */
+  verify(reference: string, share: Share, withinMs?: number): Promise<Evidence>;
+  /** One page of the list, not redacted. @throws {Unanswered} when it could not be had */
+  page(path: string): Promise<Answer>;
+  /** Whether our key is refused. While it is, this asks again about nothing: perhaps nobody else asks any more. */
+  isKeyRefused(): Promise<boolean>;
+  /** Takes our key out of a text from outside. */
+  redact(text: string): string;
   close(): Promise<void>;
 };
 
-export type ServiceHealth = {
-  isKeyRefused: boolean;
-  /** The configuration fault that kept a checkout from opening, until one opens; null: none. */
-  misconfigured: string | null;
-  /** Milliseconds until a failing service is asked again; 0: it is not failing. */
-  failingForMs: number;
-  /** Milliseconds left of a pause that the service asked for, by kind of call; 0: none. */
-  pausedForMs: Record<Endpoint, number>;
-};
-
-type GatewayOptions = {
-  url: URL;
-  key: SecretKey;
-  dialect: Dialect;
+/** The service as the calls of this folder use it. */
+export type Service = {
+  mode: Mode;
+  adapter: ServiceAdapter;
+  /** That checkout addresses may have; empty: any, in test mode alone. */
   checkoutHosts: readonly string[];
-  /** Calls a second at most, all kinds together; 0, the default: no limit. */
-  callsPerSecond?: number;
-  /** Maximum calls in flight; a history that streams comes on top. */
-  concurrency: number;
-  /**
-   * Called whenever a call shows that checkouts cannot be opened until a person mends something, or that
-   * they can (`over`).
-   */
-  onTrouble?: (trouble: GatewayTrouble) => void;
-  logger: Logger;
-  clock?: Clock;
+  /** Makes one call when its turn comes. @throws {Unanswered} without a usable answer, {@link KeyRefused} among them */
+  ask(endpoint: Endpoint, share: Share, waitMs: number, request: Request): Promise<Answer>;
 };
 
-type GatewayTrouble =
-  | { event: 'key-refused' }
-  | { event: 'checkout-address-refused'; reference: Reference; reason: string }
-  | { event: 'key-refused' | 'checkout-address-refused'; over: true };
+/** Load balancers look every few seconds. */
+const ASK_AGAIN_MS = 3_000;
+const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024, isRaw: true as const };
+/** Nobody waits for a page: its turn comes after all hints. */
+const PAGE_WAIT_MS = 60_000;
 
-export function createGateway({
-  url,
-  key,
-  dialect,
-  checkoutHosts,
-  callsPerSecond = 0,
-  concurrency,
-  onTrouble = () => undefined,
-  logger,
-  clock = systemClock,
-}: GatewayOptions): Gateway {
-  const redactor = createKeyRedactor(key);
-  const client = createClient(url, key, concurrency + EXTRA_SLOTS, undefined, redactor);
-  const budget = createRateLimiter({ callsPerSecond, concurrency, clock });
-  const guards: Guards = {
-    budget,
-    breaker: createBreaker({ clock, logger }),
-    pauses: createBackoff({ clock, logger }),
+type GatewayOptions = Omit<Service, 'ask'> & {
+  url: URL;
+  key: Secret;
+  callsPerSecond: number;
+  concurrency: number;
+  logger: Logger;
+};
+
+export function createGateway(options: GatewayOptions): Gateway {
+  const { url, key, mode, adapter, logger, concurrency } = options;
+  const redact = createRedactor(key.reveal());
+  const headers = adapter.authorize?.(key.reveal()) ?? { 'x-api-key': key.reveal() };
+  const publicOnly = mode === 'live' && !LOOPBACK.has(url.hostname);
+  const client = createClient({ origin: url.origin, headers, redact, connections: concurrency * 2, publicOnly });
+  const references = createReferences(adapter);
+  const traffic = createTraffic(options);
+  let keyRefused = false;
+  let askAgainMs = 0;
+
+  const noteKey = (isRefused: boolean): void => {
+    if (isRefused && !keyRefused)
+      logger.error({ alert: 'key_refused' }, 'the service refuses GATEWAY_SECRET_KEY: replace it');
+    if (!isRefused && keyRefused) logger.info('the service accepts the secret key again');
+    if (isRefused) askAgainMs = performance.now() + ASK_AGAIN_MS;
+    keyRefused = isRefused;
   };
-  const clientFor = (endpoint: Endpoint, urgency: Urgency): Client =>
-    guardClient(client, guards, endpoint, urgency);
-  const addresses = createAddressWatch(onTrouble, logger);
-  const rule: CheckoutUrlRule = { mode: key.mode, hosts: checkoutHosts };
-  // A readiness probe waits no longer for its turn than a shopper does.
-  const probe = clientFor('history', 'checkout');
-  const credentials = createCredentialHealth({ client: probe, onTrouble, logger, clock });
 
+  // One forbidden payment, or a firewall's page, is no refused key: that one refuses a question about nothing, too.
+  const isForbidden = ({ status, json }: Answer): boolean => status === 403 && json !== undefined;
+  const isEverythingForbidden = async ({ maxBytes }: Request): Promise<boolean> => {
+    const path = `/v1/transactions/verify/${references.create()}`;
+    const answer = await client.call({ method: 'GET', path, totalMs: 2_000, maxBytes }).catch(() => null);
+    return answer !== null && (answer.status === 401 || isForbidden(answer));
+  };
+
+  const ask: Service['ask'] = async (endpoint, share, waitMs, request) => {
+    const answer = await traffic.run(endpoint, share, waitMs, () => client.call(request));
+    const isRefused = answer.status === 401 || (isForbidden(answer) && (await isEverythingForbidden(request)));
+    if (isRefused || (answer.status < 500 && ![403, 408, 429].includes(answer.status))) noteKey(isRefused);
+    if (isRefused) throw new KeyRefused(answer.status);
+    return answer;
+  };
+
+  const service: Service = { ...options, ask };
   return {
-    mode: key.mode,
-    checkRefusedKey: credentials.checkRefused,
-    dialect,
-    redactKey: redactor.clean,
-    client: clientFor('history', 'history'),
-    health: () => healthOf(guards, credentials.isRefused(), addresses.misconfigured()),
-    initialize: async (request) => {
-      const service = clientFor('initialize', 'checkout');
-      const result = await initialize(service, dialect, rule, request).catch(notSent);
-      if (saysSomethingOfTheKey(result)) credentials.note(isRefusalOfTheKey(result));
-      addresses.note(request.reference, result);
-      return result;
-    },
-    verify: async (reference, expectedCurrency, urgency, deadline = deadlineOf(urgency)) => {
-      const guarded = clientFor('verify', urgency);
-      try {
-        const answer = await verify(guarded, dialect, reference, expectedCurrency, deadline);
-        credentials.note(false);
-        return answer;
-      } catch (error) {
-        if (error instanceof GatewayKeyRefused) credentials.note(true);
-        throw error;
+    ...{ mode, adapter, references, redact },
+    initialize: (request) => initialize(service, request),
+    verify: (reference, share, withinMs) => verify(service, reference, share, withinMs),
+    page: (path) => ask('history', 'background', PAGE_WAIT_MS, { ...PAGE, path }),
+    isKeyRefused: async () => {
+      if (keyRefused && performance.now() > askAgainMs) {
+        askAgainMs = performance.now() + ASK_AGAIN_MS;
+        await verify(service, references.create(), 'background').catch(() => undefined);
       }
+      return keyRefused;
     },
-    close: () => {
-      budget.close();
-      return client.close();
-    },
+    close: () => client.close(),
   };
-}
-
-function healthOf(
-  { breaker, pauses }: Guards,
-  isKeyRefused: boolean,
-  misconfigured: string | null,
-): ServiceHealth {
-  return {
-    isKeyRefused,
-    misconfigured,
-    failingForMs: breaker.blockedMs(),
-    pausedForMs: {
-      initialize: pauses.remainingMs('initialize'),
-      verify: pauses.remainingMs('verify'),
-      history: pauses.remainingMs('history'),
-    },
-  };
-}
-
-function saysSomethingOfTheKey({ outcome }: InitializeResult): boolean {
-  return outcome === 'opened' || outcome === 'refused';
-}
-
-function isRefusalOfTheKey(result: InitializeResult): boolean {
-  return result.outcome === 'refused' && result.reason === KEY_REFUSED;
-}
-
-/** Remembers why the last checkout address was refused, if the operator can mend that. */
-function createAddressWatch(onTrouble: (trouble: GatewayTrouble) => void, logger: Logger) {
-  let misconfigured: string | null = null;
-  return {
-    misconfigured: () => misconfigured,
-    note: (reference: Reference, result: InitializeResult): void => {
-      if (result.outcome === 'opened') {
-        misconfigured = null;
-        onTrouble({ event: 'checkout-address-refused', over: true });
-      }
-      if (result.outcome !== 'ambiguous' || result.misconfigured === undefined) return;
-      const reason = result.misconfigured;
-      // The operator is told once; of every refused checkout there is a line in the log.
-      if (misconfigured !== null) logger.error({ reference, reason }, 'checkout address refused');
-      onTrouble({ event: 'checkout-address-refused', reference, reason });
-      misconfigured = reason;
-    },
-  };
-}
-
-function deadlineOf(urgency: Urgency): VerifyDeadline {
-  return urgency === 'person-waits' ? INTERACTIVE_DEADLINE : BACKGROUND_DEADLINE;
-}
-
-function notSent(error: unknown): InitializeResult {
-  if (!(error instanceof GatewayNotAsked)) throw error;
-  return { outcome: 'not-sent', reason: error.reason, retryAfterSec: error.retryAfterSec };
 }

@@ -1,182 +1,192 @@
-import type { Urgency } from '../gateway/traffic/rate-limiter.ts';
+import type { Logger } from 'pino';
+import { goneBy } from '../cases/predicate.ts';
+import { Unanswered } from '../gateway/errors.ts';
+import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { VerifyAnswer } from '../gateway/verify.ts';
-import type { ReleasePlan } from '../fulfilment/release.ts';
-import type { Database } from '../platform/database/database.ts';
-import type { Logger } from '../platform/logger.ts';
-import { decide, type Decision, type VerificationOutcome } from './decide.ts';
-import type { Cause, Payment, PaymentStatus } from './payment.ts';
-import { loadPayment, recordConfirmation, type CheckToWrite } from './confirm.sql.ts';
-import { ASK_AGAIN_SEC, LAST_ANSWER_BY_SEC, nextCheckSec } from './check-schedule.ts';
+import type { Share } from '../gateway/traffic.ts';
+import { constraintOf, isDatabaseAway } from '../platform/db.ts';
+import { digestOf, isSameDigest } from '../platform/ids.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
+import { changeOrder } from './change-order.ts';
+import { moneyOf, record, release, setMoney, setPayment, UNHEARD } from './change.ts';
+import type { Change, DossierPayment, Terms } from './change.ts';
+import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
+import { decide } from './decide.ts';
+import { grow, observeVerify, standingOf } from './money.ts';
+import { afterHint, nextCheck } from './schedule.ts';
+
+/** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
+export type Lease = {
+  reference: string;
+  orderId: string;
+  /** The database's time before the question: an answer to an older question does not overwrite a newer one's. */
+  askedAt: Date;
+  /** Tells this lease from a later one of the same payment. */
+  leasedUntil: Date;
+  cause: 'hint' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person' | 'reconciliation';
+};
 
 /**
- * Asks the service, and marks the order paid if the answer is exact. Shopper, webhook, poller, reconciliation
- * and operator may each ask for it. It stores the answer as evidence and, in the same statement, moves
- * payment and order and records the release. The only other way to paid is `accept.ts`: right after this, a
- * person says that less or more is enough.
+ * Makes our order agree with what verify says about a payment: the one function that marks an order paid on evidence.
+ * Webhooks, returns, the schedule and people may all cause it; none of them is believed.
+ * @param withinMs milliseconds for the question
+ * @returns what the answer says; null: nothing was learnt or kept, and the payment is asked about later
  */
-export type Confirm = (payment: Payment, cause: Cause) => Promise<CheckResult>;
+export type Confirm = (lease: Lease, share: Share, withinMs?: number) => Promise<Evidence['outcome'] | null>;
 
-/** How urgent the call is, by what caused the check. */
-const URGENCY: Record<Cause, Urgency> = {
-  return: 'person-waits',
-  operator: 'person-waits',
-  webhook: 'webhook',
-  hint: 'hint',
-  schedule: 'background',
-  reconciliation: 'background',
-};
+/** `onMessage`: a message may be due now. */
+type ConfirmParts = { prisma: PrismaClient; gateway: Gateway; terms: Terms; logger: Logger; onMessage: () => void };
 
-type CheckResult = {
-  outcome: VerificationOutcome;
-  /** Of the payment, from now on. */
-  status: PaymentStatus;
-  released: boolean;
-  /** The payment is paid, and the answer shows neither what was asked for nor what a person accepted. */
-  contradicts: boolean;
-};
-
-export type ConfirmParts = {
-  database: Database;
-  gateway: Gateway;
-  /** The release of that payment's order, as it would be recorded now. */
-  planRelease: (payment: Payment) => ReleasePlan;
-  /** Called after a release was recorded: its delivery is due. */
-  onReleased: () => void;
-  /**
-   * Called when a payment first shows money in another unit than asked for: an operator should know at once.
-   * @param stopsCurrency new checkouts of its currency are stopped from now on
-   */
-  onUnitError?: ((payment: Payment, stopsCurrency: boolean) => void) | undefined;
-  logger: Logger;
-};
-
-// A try fails only when another writer has made progress, so a handful is plenty.
-const MAX_TRIES = 5;
-
-/**
- * @returns a function that throws {@link GatewayUnavailable} or {@link GatewayKeyRefused} when the
- * service cannot be asked; nothing has changed then
- */
 export function createConfirm(parts: ConfirmParts): Confirm {
-  return async (payment, cause) => {
-    // A process asks with the key of its own mode: test money must never pay a live order.
-    if (payment.mode !== parts.gateway.mode)
-      throw new Error(`Bug: ${payment.reference} is a payment of the other mode`);
-    return agree(parts, payment, cause);
-  };
-}
-
-/** Makes payment and order agree with the answer. Decides anew when another process moved them meanwhile. */
-async function agree(
-  { database, gateway, planRelease, onReleased, onUnitError, logger }: ConfirmParts,
-  first: Payment,
-  cause: Cause,
-): Promise<CheckResult> {
-  const ask = () => gateway.verify(first.reference, first.currency, URGENCY[cause]);
-  let payment = first;
-  let answer = await ask();
-  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const decision = decide(payment, answer, gateway.dialect.verify);
-    const check = checkToWrite(payment, decision, answer, cause);
-    const written = await recordConfirmation(database, check, planRelease(payment));
-    if (written !== null) {
-      if (decision.release) onReleased();
-      if (written.isNewUnitError) onUnitError?.(payment, written.stopsCurrency);
-      const contradicts = contradictsPaid(payment, check);
-      logChange(logger, payment, check, contradicts);
-      const { outcome, release: released } = decision;
-      return { outcome, status: check.nextStatus, released, contradicts };
+  const { gateway, logger, onMessage } = parts;
+  return async (lease, share, withinMs) => {
+    const { reference, orderId, cause } = lease;
+    try {
+      const evidence = await gateway.verify(reference, share, withinMs);
+      const isKept = await changeOrder(parts, orderId, 'service', (change) => confirmPayment(change, lease, evidence));
+      onMessage();
+      logger.debug({ reference, orderId, cause, outcome: evidence.outcome }, 'payment checked');
+      return isKept ? evidence.outcome : null;
+    } catch (error) {
+      await putOff(parts, lease, error);
+      return null;
     }
-    const fresh = await loadPayment(database, payment.reference, payment.mode);
-    if (fresh === null) throw new Error(`Bug: payment ${first.reference} is gone`);
-    // The count of before we asked: a hint that came after our question is not answered by this answer.
-    payment = { ...fresh, hints: first.hints };
-    // There may be a newer answer, where a process stood still for longer than its lease.
-    if (cause === 'operator' || decide(payment, answer, gateway.dialect.verify).release) answer = await ask();
-  }
-  throw new Error(`Bug: payment ${first.reference} moved ${MAX_TRIES} times while it was confirmed`);
-}
-
-function checkToWrite(
-  payment: Payment,
-  decision: Decision,
-  answer: VerifyAnswer,
-  cause: Cause,
-): CheckToWrite {
-  const evidence = answer.kind === 'record' ? answer.evidence : null;
-  return {
-    payment,
-    decision,
-    cause,
-    ...nextState(payment, decision),
-    statusWord: evidence?.statusWord?.slice(0, 64).replace(/[\p{Cc}\p{Cs}]/gu, '?') ?? null,
-    contradiction: evidence?.contradiction ?? null,
-    ...provenMoney(payment, decision, answer),
-    httpStatus: answer.httpStatus,
-    // Most answers are ordinary waiting; their digest is enough.
-    body: decision.outcome === 'pending' ? null : answer.body,
-    bodySha256: answer.bodySha256,
   };
 }
 
-/** The payment's next status and next check. At the horizon, a last answer expires what still waits. */
-function nextState(
-  payment: Payment,
-  { outcome, nextStatus }: Decision,
-): Pick<CheckToWrite, 'nextStatus' | 'nextCheckSec'> {
-  // A paid payment leaves the schedule, also after an answer that contradicts it: there is no way back
-  // from paid, so a scheduled check could change nothing. The journal has the contradiction, a webhook
-  // causes one more check, and reconciliation raises a contradiction that lasts.
-  if (nextStatus === 'paid' || outcome === 'paid') return { nextStatus, nextCheckSec: null };
-  const nextSec = nextCheckSec(payment.ageSec);
-  if (nextSec !== null) return { nextStatus, nextCheckSec: nextSec };
-  const isWaiting = nextStatus === 'open' || nextStatus === 'ambiguous' || nextStatus === 'created';
-  if (!isWaiting) return { nextStatus, nextCheckSec: null };
-  // An unreadable answer proves nothing, so it expires nothing. After some days of them a person must look.
-  if (outcome === 'unreadable') {
-    return payment.ageSec > LAST_ANSWER_BY_SEC
-      ? { nextStatus: 'held', nextCheckSec: null }
-      : { nextStatus, nextCheckSec: ASK_AGAIN_SEC };
+/** Behind the order's lock: is it news, what does it show, does it release? @returns false: it came too late */
+async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<boolean> {
+  const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
+  if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
+  // A process that stood still for longer than its lease brings an old answer. The newer one stays.
+  if (payment.answeredAt !== null && payment.answeredAt > lease.askedAt) {
+    setPayment(change, payment, { nextCheckAt: change.now });
+    return false;
   }
-  return { nextStatus: 'expired', nextCheckSec: null };
+  const [before] = payment.verifications;
+  const judged = await doubtUsedId(change, evidence);
+  const isNews = await storeAnswer(change, payment, lease, judged);
+  if (isNews) observe(change, payment, judged, before);
+  await releaseIfProven(change, payment, judged);
+  schedule(change, payment, lease, isNews);
+  return true;
 }
 
-/**
- * The money that the answer shows. If it pays, or is other money of the same currency, the expected value
- * stands for a field that may be absent.
- */
-function provenMoney(
-  payment: Payment,
-  { outcome }: Decision,
-  answer: VerifyAnswer,
-): { answeredAmount: bigint | null; answeredCurrency: string | null } {
-  if (outcome === 'paid') return { answeredAmount: payment.amount, answeredCurrency: payment.currency };
-  if (answer.kind !== 'record') return { answeredAmount: null, answeredCurrency: null };
-  const { amount, currency } = answer.evidence;
-  const isOfCurrency = outcome === 'underpaid' || outcome === 'overpaid';
-  return {
-    answeredAmount: amount.is === 'read' ? amount.value : null,
-    answeredCurrency: currency.is === 'read' ? currency.value : isOfCurrency ? payment.currency : null,
+/** One transaction of the service pays one order: an answer with the id of another order's is doubted. */
+async function doubtUsedId({ tx, dossier }: Change, evidence: Evidence): Promise<Evidence> {
+  const { outcome, serviceId, doubt } = evidence;
+  if (outcome !== 'paid' || serviceId === null || doubt !== null) return evidence;
+  const where = { mode_serviceId: { mode: dossier.mode, serviceId } };
+  const used = await tx.release.findUnique({ where, select: { orderId: true } });
+  const isOthers = used !== null && used.orderId !== dossier.id;
+  return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
+}
+
+/** Stores the answer unless the newest one said the same; of unreadable ones in a row, the first. @returns whether it is news */
+async function storeAnswer(change: Change, payment: DossierPayment, lease: Lease, said: Evidence): Promise<boolean> {
+  const { tx, now } = change;
+  const { reference, unreadableSince: since } = payment;
+  const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = said;
+  setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (since ?? now) : null });
+  const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
+  const [newest] = payment.verifications;
+  const isSame = newest !== undefined && isSameDigest(newest.digest, digest);
+  if (outcome === 'unreadable' ? since !== null : isSame) return false;
+  const facts = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
+  const asked = {
+    reference,
+    cause: lease.cause,
+    askedAt: lease.askedAt,
+    body: new Uint8Array(Buffer.from(said.body)),
   };
+  const stored = await tx.verification.create({ data: { ...facts, ...asked }, omit: { body: true } });
+  if (outcome !== 'unreadable') payment.verifications = [stored];
+  record(change, 'answer', reference, { verification: String(stored.id), outcome, word });
+  return true;
 }
 
-function contradictsPaid(before: Payment, { decision, answeredAmount }: CheckToWrite): boolean {
-  if (before.status !== 'paid' || decision.outcome === 'paid') return false;
-  if (answeredAmount === null || before.accepted === null) return true;
-  // Of less that a person accepted more may come.
-  if (decision.outcome === 'underpaid') return answeredAmount < before.accepted;
-  return decision.outcome !== 'overpaid' || answeredAmount !== before.accepted;
+type Stored = DossierPayment['verifications'][number];
+
+/** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
+function observe(change: Change, payment: DossierPayment, evidence: Evidence, before: Stored | undefined): void {
+  const { shows, gone, currency: named, serviceId } = evidence;
+  if (shows === null) return;
+  const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
+  const isCharge = before !== undefined && before.shows !== null;
+  const isSame = isCharge && before.serviceId === serviceId;
+  const currencies = new Set(payment.money.map(({ currency }) => currency));
+  if (named !== null) currencies.add(named);
+  // News of the same charge: more went than its last answer said. Of another charge: more than ever went.
+  for (const currency of currencies) {
+    const money = moneyOf(payment, currency);
+    const isNamed = currency === named;
+    const known = isSame ? (goneBy(before) ?? 0n) : money.went;
+    const more = gone === null ? null : gone > known ? gone - known : 0n;
+    // Of another charge than the one that paid, only the list tells whether it takes anything away.
+    const isOther = paidBy !== null && serviceId !== null && paidBy !== serviceId;
+    const news = isOther ? 0n : isNamed ? more : named === null ? null : 0n;
+    const ledger = isCharge && !isSame ? { ...money, verifyHides: 0n } : money;
+    const after = observeVerify(ledger, isNamed ? shows : 0n, news, gone ?? 0n);
+    // What the list is taken to show was not heard.
+    const heard = after.listShows === money.listShows ? {} : UNHEARD;
+    setMoney(change, payment, money, { ...after, ...heard }, 'shown by verify');
+  }
 }
 
-function logChange(log: Logger, before: Payment, check: CheckToWrite, contradicts: boolean): void {
-  const { reference, orderId } = before;
-  const { decision, nextStatus, cause, contradiction } = check;
-  const why = contradiction === null ? {} : { contradiction };
-  const fields = { reference, orderId, cause, outcome: decision.outcome, payment: nextStatus, ...why };
-  if (decision.release) log.info(fields, 'order is paid');
-  else if (contradicts) log.warn(fields, 'verify contradicts a paid order');
-  else if (nextStatus === 'held' && before.status !== 'held') log.warn(fields, 'payment held for review');
-  else if (nextStatus !== before.status) log.info(fields, 'payment changed');
-  else log.debug(fields, 'payment checked');
+/** Should `decide` err, the keys of `releases` refuse the row. */
+async function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): Promise<void> {
+  const { amount, currency } = change.dossier;
+  const [proof] = payment.verifications;
+  const before = moneyOf(payment, currency);
+  const facts = { evidence, order: orderFacts(change.dossier), isDecided: isDecided(payment) };
+  if (decide({ ...facts, isHeld: standingOf(before).held >= amount }) === 'hold' || proof === undefined) return;
+  setMoney(change, payment, before, grow(before, { earned: amount }), 'earned');
+  const { id: verificationId, serviceId } = proof;
+  await release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
+}
+
+/** Rarely: a person has to mend the adapter, or the service itself. */
+const UNREADABLE_MS = 3_600_000;
+
+/** When it is asked about next, and whether hints go on being followed at once. */
+function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews: boolean): void {
+  const { hintedAt } = payment;
+  const { dossier, now, terms } = change;
+  const isHint = lease.cause === 'hint' || lease.cause === 'return';
+  const quietChecks = isNews ? 0 : payment.quietChecks + (isHint ? 1 : 0);
+  const isReleased = dossier.release?.reference === payment.reference;
+  const { short, unclearUntil } = shortfallOf(change, payment, moneyOf(payment, dossier.currency));
+  const [said] = payment.verifications;
+  // Of a paid order, what is unclear or falls short is asked about again, as often as a new payment.
+  const again = unclearUntil ?? (short.length > 0 && said ? nextCheck(said.at, now, terms.payableDays) : null);
+  const planned = isReleased ? again : nextCheck(payment.createdAt, now, terms.payableDays);
+  // What could not be read leaves the question open, also after the last check, and of a paid order.
+  const regular = planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
+  // A hint that came after our question is followed, too. Stored times are rounded to a millisecond.
+  const isHintNewer = hintedAt !== null && hintedAt.getTime() > lease.askedAt.getTime() + 1;
+  const hinted = isHintNewer ? afterHint(lease.askedAt, quietChecks, now) : null;
+  const [earliest = null] = [regular, hinted].filter((time) => time !== null).sort((a, b) => a.getTime() - b.getTime());
+  const answered = { answeredAt: lease.askedAt, leasedUntil: null, failures: 0 };
+  const hint = isHintNewer ? hintedAt : null;
+  setPayment(change, payment, { ...answered, quietChecks, nextCheckAt: earliest, hintedAt: hint });
+}
+
+/** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */
+async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unknown): Promise<void> {
+  const { reference, orderId, leasedUntil, askedAt } = lease;
+  const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;
+  if (error instanceof Unanswered)
+    logger.warn({ reference, orderId, reason: error.message }, 'payment could not be checked');
+  else {
+    const alert = isDatabaseAway(error) ? undefined : 'answer_refused';
+    const about = { alert, reference, orderId, constraint: constraintOf(error), err: error };
+    logger.error(about, 'an answer could not be written');
+  }
+  // By the database's time: after 5 s, doubled up to an hour, and not before the service wants it. A hint that came
+  // during the question begins anew.
+  await prisma.$executeRaw`
+    UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
+      + make_interval(secs => greatest(${retryAfterSec ?? 0}::int,
+          least(5 * 2 ^ (CASE WHEN hinted_at > ${askedAt} THEN 0 ELSE least(failures, 10) END), 3600)))
+    WHERE reference = ${reference} AND leased_until = ${leasedUntil}`;
 }

@@ -1,63 +1,33 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
-import type { z } from 'zod';
 
-/** Names an order. A plain text with a brand of its own: no other kind of id can be passed for it. */
-export type OrderId = string & z.$brand<'OrderId'>;
-/** Names a payment, here and at the service. A finding about the service's records may hold a foreign one. */
-export type Reference = string & z.$brand<'Reference'>;
-/** Names a run of reconciliation. */
-export type RunId = string & z.$brand<'RunId'>;
+/** 24 characters of `[A-Za-z0-9]`, 142 random bits: an order's id is the only key to its page. */
+export const newOrderId = customAlphabet('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz', 24);
 
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** The form of an order's id. Checked before one from outside gets into a query. */
+export const ORDER_ID = /^[A-Za-z0-9]{24}$/;
 
-/**
- * 24 characters of `[A-Za-z0-9]` from a cryptographic source: 142 random bits, so neither an order id
- * nor a payment reference can be guessed. Letters and digits alone satisfy every rule a payment service
- * is known to put on references, and need no escaping in a path.
- */
-export const newId: () => string = customAlphabet(ALPHABET, 24);
+/** Letters and digits of one case satisfy every rule that services are known to put on references. */
+export const REFERENCE = { length: 26, alphabet: '0123456789abcdefghijklmnopqrstuvwxyz' };
 
-export const newOrderId = (): OrderId => newId() as OrderId;
-export const newRunId = (): RunId => `run_${newId()}` as RunId;
-
-/** The form of an order id. Checked before one from outside is put into a path or a query. */
-export const ORDER_ID_PATTERN = /^[A-Za-z0-9]{24}$/;
-/** The same for the reference of a payment. */
-export const REFERENCE_PATTERN = /^[A-Za-z0-9]{24}$/;
-/** How the references of the probe begin. */
-const PROBE = 'PROBE';
-/** A payment that `npm run probe` opened, without an order. Also a regular expression of PostgreSQL. */
-export const PROBE_PATTERN = /^PROBE[A-Za-z0-9]{19}$/;
-/** The form of {@link newReference}, and not of the probe. Also a regular expression of PostgreSQL. */
-export const ORDER_REFERENCE_PATTERN = /^(?!PROBE)[A-Za-z0-9]{24}$/;
-const RUN_ID = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** @param make makes ids; another one in a test */
-export function newReference(make: () => string = newId): Reference {
-  for (;;) {
-    const id = make();
-    if (!id.startsWith(PROBE)) return id as Reference;
-  }
+/** A new reference of a payment. 26 characters of 36 are 134 random bits. */
+export function newReference({ length, alphabet } = REFERENCE): string {
+  return customAlphabet(alphabet, length)();
 }
 
-/** A reference with 112 random bits for a payment of the probe. */
-export const newProbeReference = (): Reference => `${PROBE}${newId().slice(PROBE.length)}` as Reference;
+/** The id of a message without an order's event behind it to follow from. */
+export const randomMessageId = (): string => `msg_${randomBytes(18).toString('base64url')}`;
 
-/** An order id from outside: a route's parameter, a field. @returns null for what cannot be one */
-export function parseOrderId(value: unknown): OrderId | null {
-  return isText(value, ORDER_ID_PATTERN) ? (value as OrderId) : null;
+/** SHA-256 of a text, or of a value as JSON with its keys in the given order; a bigint counts as its text. */
+export function digestOf(value: unknown): Uint8Array<ArrayBuffer> {
+  const text =
+    typeof value === 'string'
+      ? value
+      : JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one));
+  return new Uint8Array(createHash('sha256').update(text).digest());
 }
 
-/** A payment's reference from outside. @returns null for what cannot be one of ours */
-export function parseReference(value: unknown): Reference | null {
-  return isText(value, REFERENCE_PATTERN) ? (value as Reference) : null;
-}
-
-/** A run's id from outside. @returns null for what cannot be one */
-export function parseRunId(value: unknown): RunId | null {
-  return isText(value, RUN_ID) ? (value as RunId) : null;
-}
-
-function isText(value: unknown, pattern: RegExp): value is string {
-  return typeof value === 'string' && pattern.test(value);
+/** Whether two digests are the same. */
+export function isSameDigest(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.from(a).equals(b);
 }

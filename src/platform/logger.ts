@@ -1,44 +1,90 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { randomUUID } from 'node:crypto';
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { pinoHttp } from 'pino-http';
 
 export type { Logger };
 
 /**
- * JSON lines, on standard output unless that belongs to a command's result; `logOn` makes them readable on a
- * terminal. Messages are lower-case facts, their data is in fields, and the payment reference is in every
- * line about that payment. Bodies, headers and whole e-mail addresses are never logged.
- * @param fieldsOfNow further fields of each line, computed when it is written
+ * JSON lines. Messages are lower-case facts, their data is in fields, and the payment's reference is in every line
+ * about
+ * that payment. Bodies, headers and e-mail addresses are never logged.
+ * @param level of pino, or `silent`
+ * @param destination left out: standard output; a command's result belongs there, so its log goes elsewhere
  */
-export function createLogger(
-  level: string,
-  destination: DestinationStream = process.stdout,
-  fieldsOfNow?: () => object,
-): Logger {
+export function createLogger(level: string, destination: DestinationStream = pino.destination(1)): Logger {
   const timestamp = pino.stdTimeFunctions.isoTime;
-  const serializers = { err: describeError };
-  return pino(
-    { level, base: null, timestamp, serializers, ...(fieldsOfNow && { mixin: fieldsOfNow }) },
-    destination,
+  return pino({ level, base: null, timestamp, serializers: { err: describeError } }, destination);
+}
+
+type ErrorDescription = { type: string; message?: string; code?: string; stack?: string; cause?: ErrorDescription };
+
+/** What of an error may be logged. Libraries attach connections, requests and passwords to it. */
+function describeError(error: unknown, depth = 0): ErrorDescription {
+  if (!(error instanceof Error)) return { type: typeof error, message: 'thrown, and no error' };
+  const { name, message, stack = '', cause, code } = error as Error & { code?: unknown };
+  // The stack repeats the message, and one of several lines may look like a frame.
+  const behind = stack.slice(Math.max(0, stack.indexOf(message)) + message.length);
+  const frames = behind.match(/^ {4}at .+$/gm) ?? [];
+  return {
+    type: name,
+    ...(!isOfDatabase(error) && { message: withoutAddresses(message) }),
+    ...(typeof code === 'string' && { code }),
+    ...(depth === 0 && { stack: frames.join('\n') }),
+    ...(cause !== undefined && depth < 3 && { cause: describeError(cause, depth + 1) }),
+  };
+}
+
+/** Errors of PostgreSQL and Prisma quote rows, and rows hold people. By shape: their classes are not one family. */
+function isOfDatabase(error: Error): boolean {
+  return (
+    /^Prisma|^DriverAdapter/.test(error.name) || ('severity' in error && 'code' in error) || 'clientVersion' in error
   );
 }
 
-type ErrorDescription = {
-  type: string;
-  message: string;
-  code?: string;
-  stack?: string;
-  cause?: ErrorDescription;
-};
+/** Also takes the password out of an address like `postgres://user:password@host`. */
+function withoutAddresses(text: string): string {
+  return text.replace(/[^\s@"'<>(),]+(?=@)/g, '…');
+}
 
-/** The parts of an error that may be logged. Libraries attach connections, requests and passwords to it. */
-function describeError(error: unknown, depth = 0): ErrorDescription {
-  if (!(error instanceof Error)) return { type: typeof error, message: 'thrown, and no error' };
-  const { name, message, stack, cause } = error;
-  const { code } = error as { code?: unknown };
-  return {
-    type: name,
-    message,
-    ...(typeof code === 'string' && { code }),
-    ...(stack !== undefined && depth === 0 && { stack }),
-    ...(cause !== undefined && depth < 3 && { cause: describeError(cause, depth + 1) }),
-  };
+/**
+ * One line for each request: method, path, status, milliseconds, and an id that is also in the lines which handlers log
+ * by `req.log`. The questions of load balancers (/healthz, /readyz) are told at `debug`.
+ */
+export function accessLog(logger: Logger): RequestHandler {
+  return pinoHttp<Request, Response>({
+    logger,
+    genReqId: () => randomUUID(),
+    customAttributeKeys: { reqId: 'requestId' },
+    // These keep headers out of every line, and our own serializer of errors in `req.log`.
+    quietReqLogger: true,
+    quietResLogger: true,
+    wrapSerializers: false,
+    serializers: { req: () => undefined },
+    customLogLevel: (req) => (/^\/(healthz|readyz)\/?(\?|$)/i.test(req.originalUrl) ? 'debug' : 'info'),
+    customSuccessObject: (req, res, { responseTime }: Timed) => accessFields(req, res, responseTime),
+    customErrorObject: (req, res, _error, { responseTime }: Timed) => accessFields(req, res, responseTime),
+    customSuccessMessage: accessMessage,
+    customErrorMessage: accessMessage,
+  });
+}
+
+type Timed = { responseTime: number };
+
+function accessFields(req: Request, res: Response, ms: number): object {
+  return { method: req.method, path: shortPath(req.originalUrl), status: res.statusCode, ms };
+}
+
+function accessMessage(_req: Request, res: Response): string {
+  return res.writableFinished ? 'request' : 'request broken off';
+}
+
+/** The path without its query, and shortened: a stranger may write anything into it, an e-mail address for example. */
+function shortPath(url: string): string {
+  const segments = (url.split('?')[0] ?? '').split('/');
+  const shown = segments.slice(0, 9).map((text) => {
+    if (/@|%40/i.test(text)) return '…';
+    return text.length > 64 ? `${text.slice(0, 32)}…` : text;
+  });
+  return [...shown, ...(segments.length > 9 ? ['…'] : [])].join('/');
 }

@@ -1,151 +1,145 @@
-import type { Database } from '../platform/database/database.ts';
-import { detailOf, type OrderDetail } from './order-detail.ts';
-import { orderIdOf } from './timeline.sql.ts';
-import type { Order } from '../orders/order.ts';
-import { displayMajor, displayMoney } from '../platform/money.ts';
-import { goodsOf, standingOf, stateOf } from './standing.ts';
-import { storyLines, type StoryLine } from './story-text.ts';
+import { createHash } from 'node:crypto';
+import { standingOf } from '../payments/money.ts';
+import type { JournalEntry, Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
+import { atText, whenText, type View } from '../custom/days.ts';
+import { amountText, caseWords, masked, orderWords, TEXTS, TOLD, TOLD_PAYMENT, totalsOf } from './words.ts';
+import { whoText, wordsOf, write, type Told, type ToldPayment } from './words.ts';
 
-type Explanation = {
-  /** For a person: one sentence, then what happened. */
-  text: string;
-  /** Every row, with amounts in minor units. */
-  evidence: string;
-  orderDetail: OrderDetail;
-  isIntact: boolean;
-};
+type Subject = { orderId?: string; reference?: string };
 
 /**
- * Everything known about one order, in time order, with its evidence: what an operator reads
- * before deciding anything.
- * @param name an order id, the reference of one of its payments, or the external id a shop gave it
- * @returns null when there is no such order; `isIntact` false when a row was changed by other
- * means than this program
+ * One order, or a stranger's payment, as a story. Amounts are texts like `NGN 12,750.00`, and the customer is masked.
+ * @returns null: there is none in this mode
  */
-export async function explain(database: Database, name: string): Promise<Explanation | null> {
-  // One snapshot: an order that changes between two queries would contradict itself.
-  return database.transaction(async (tx) => {
-    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-    const id = await orderIdOf(tx, name);
-    const seen = id === null ? null : await detailOf(tx, id);
-    if (seen === null) return null;
-    const { order, orderDetail } = seen;
-    return {
-      text: explainText(orderDetail),
-      evidence: evidenceText(order, orderDetail),
-      orderDetail,
-      isIntact: orderDetail.contradictions.length === 0,
-    };
+export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject, view: View, withEvidence = false) {
+  const { reference = '', orderId } = subject;
+  const stranger = await prisma.payment.findFirst({ where: { mode, reference }, include: TOLD_PAYMENT });
+  const id = orderId ?? stranger?.orderId ?? '';
+  const order = await prisma.order.findFirst({ where: { id, mode }, include: TOLD });
+  if (order === null && stranger === null) return null;
+  const payments = order?.payments ?? (stranger ? [stranger] : []);
+  const about = { reference: { in: payments.map((one) => one.reference) } };
+  // What was written of a stranger's payment before a person gave it to an order names no order.
+  const written = [{ orderId: id }, { orderId: null, ...about }];
+  const journal = await prisma.journalEntry.findMany({ where: { OR: written }, orderBy: { id: 'asc' } });
+  const [foreign] = stranger?.cases.slice(-1).map((one) => ({ ...one, payment: stranger, order: null })) ?? [];
+  return {
+    ...{ orderId: order?.id ?? null, externalId: order?.externalId ?? null, mode },
+    customer: order && masked(order.email),
+    words: order ? orderWords(order, view) : foreign ? caseWords(foreign, view) : wordsOf(TEXTS.states, 'foreign'),
+    money: moneyTable(order, payments),
+    payments: payments.map((payment) => paymentLine(payment, order)),
+    happened: happenedOf(journal, order),
+    next: nextSteps(order, payments, view),
+    chain: { entries: journal.length, brokenAt: await brokenAt(prisma, id) },
+    ...(withEvidence && { evidence: await evidenceOf(prisma, about) }),
+  };
+}
+export type Story = NonNullable<Awaited<ReturnType<typeof explain>>>;
+
+function moneyTable(order: Told | null, payments: readonly ToldPayment[]) {
+  const shown = payments.flatMap(({ money }) => money.map(({ currency }) => currency));
+  return [...new Set(order ? [order.currency, ...shown] : shown)].map((currency) => {
+    const { came, went, held, ours } = totalsOf(payments, currency);
+    const text = (amount: bigint): string => amountText({ amount, currency });
+    const price = order?.currency === currency ? amountText(order) : null;
+    return { price, came: text(came), 'went back': text(went), held: text(held), ours: text(ours) };
   });
 }
 
-/** Texts of the service and of the shop must not control the terminal. */
-const plain = (line: string): string => line.replace(/\p{C}/gu, '?');
-const WIDTH = 80;
+function paymentLine({ reference, status, money, createdAt: at }: ToldPayment, order: Told | null) {
+  const came = money.filter((row) => row.came > 0n).map((row) => amountText({ ...row, amount: row.came }));
+  const isHeld = money.some((row) => standingOf(row).held > 0n);
+  const role = order?.releasedReference === reference ? 'paid this order' : isHeld ? 'held for you to decide' : status;
+  return { came: came.join(' and ') || null, role, at, reference };
+}
 
-/**
- * What an operator has to know, what happened, and whether the record is complete: for a terminal of 80
- * columns.
- */
-export function explainText(detail: OrderDetail): string {
-  const { orderId, externalId, amount, currency, mode, customer, placedAt, metadata } = detail;
-  const { text, next } = standingOf(detail);
-  const price = displayMajor(amount, currency);
-  const facts = [
-    `Placed ${placedAt.toISOString().slice(0, 16).replace('T', ' ')}`,
-    ...(customer === null ? [] : [`by ${customer}`]),
-    ...(externalId === null ? [] : [`your number ${externalId}`]),
-    ...Object.entries(metadata).map(([name, value]) => `${name}: ${value}`),
+/** What happened, in sentences; the same again and again is one line. Statuses follow from the other lines. */
+function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
+  const told = journal.filter(({ what }) => !/^order (paid|pending|review|failed|expired|cancelled)$/.test(what));
+  const sent = order?.messages.flatMap(({ sentAt }) => sentAt ?? []) ?? [];
+  const lines = [
+    ...told.map((entry) => ({ at: entry.at, text: sentenceOf(entry) })),
+    ...sent.map((at) => ({ at, text: 'Sent to shipping.' })),
   ];
-  return [
-    ...alarmOf(detail),
-    ...wrapped(`Order ${orderId}, ${goodsOf(detail)}, ${price}, ${stateOf(detail)} (${mode} mode).`),
-    ...wrapped(`${facts.join(', ')}.`),
-    ...wrapped(text),
-    ...wrapped(`Next: ${next}`),
-    ...storyText(storyLines(detail)),
-    '',
-    recordOf(detail),
-    `All evidence: npm run explain -- ${orderId} --evidence`,
-  ]
-    .map(plain)
-    .join('\n');
-}
-
-/** Under a heading for each day. */
-function storyText(lines: readonly StoryLine[]): string[] {
-  const days = lines.map(({ at }) => at.toISOString().slice(0, 10));
-  return lines.flatMap(({ at, text }, index) => {
-    const heading = days[index] === days[index - 1] ? [] : ['', `${days[index] ?? ''} (UTC)`];
-    return [...heading, ...wrapped(text, `  ${at.toISOString().slice(11, 19)}  `)];
-  });
-}
-
-/**
- * Breaks a text between words.
- * @param first what stands before its first line; the others are indented as far
- */
-function wrapped(text: string, first = ''): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const longer = lines.length === 0 ? first + word : `${lines.at(-1) ?? ''} ${word}`;
-    if (lines.length === 0) lines.push(longer);
-    else if (longer.length <= WIDTH) lines[lines.length - 1] = longer;
-    else lines.push(' '.repeat(first.length) + word);
+  const folded: { at: Date; until: Date; times: number; text: string }[] = [];
+  for (const { at, text } of lines.sort((a, b) => Number(a.at) - Number(b.at))) {
+    const last = folded.at(-1);
+    if (last?.text === text) Object.assign(last, { until: at, times: last.times + 1 });
+    else folded.push({ at, until: at, times: 1, text });
   }
-  return lines;
+  return folded;
 }
 
-/** Every row of every table about an order, in time order, as it is. */
-function evidenceText(order: Order, detail: OrderDetail): string {
-  const { payments, story, journal } = detail;
-  const external =
-    order.externalId === null
-      ? ''
-      : `  external id ${order.externalId}, after which release ${order.releaseId} is named`;
-  const back = displayMoney({ amount: order.refunded, currency: order.total.currency });
-  const refunded = order.refunded === 0n ? '' : `  refunded ${back}`;
+/** By what happened and its counter, else by its counter, else by what happened. */
+function sentenceOf({ what, counter, amount, currency, by, data }: JournalEntry): string {
+  const { happened, cases } = TEXTS;
+  const said = data as Record<string, string | null>;
+  const why = said.note ?? said.reason;
+  return write(happened[`${what} ${counter ?? ''}`] ?? happened[counter ?? what] ?? happened.any ?? '', {
+    ...{ what, by: whoText(by), why: why ? `: “${why}”` : '.', decision: said.decision ?? '' },
+    amount: amount === null || currency === null ? '' : amountText({ amount, currency }),
+    word: said.word ? `“${said.word}”` : (said.outcome?.replace('_', ' ') ?? ''),
+    number: said.number ? `, number ${said.number}` : '',
+    badge: cases[said.class ?? '']?.badge ?? '',
+  });
+}
+
+/** What the program does by itself, and when. */
+function nextSteps(order: Told | null, payments: readonly ToldPayment[], view: View): string[] {
+  const step = (what: string, at: Date | null) => (at === null ? [] : `${what} ${atText(at, view)}.`);
+  const again = (error: string | null): string => (error === null ? '' : ` again (${error})`);
+  const unheld = order?.messages.filter(({ heldBy }) => heldBy === null) ?? [];
   return [
-    ...alarmOf(detail),
-    `order ${order.id}  ${order.status}  ${displayMoney(order.total)}${refunded}  ${order.mode} mode${external}`,
-    ...order.lines.map(({ quantity, description }) => `  ${quantity} x ${description}`),
-    ...Object.entries(order.metadata).map(([name, text]) => `  ${name}: ${text}`),
-    ...(order.payBy === null ? [] : [`  to be paid by ${order.payBy.toISOString()}`]),
-    ...payments.map(paymentLine),
-    '',
-    ...story.map(
-      ({ at, source, what, reference, detail: rest }) =>
-        `${at.toISOString()}  ${source.padEnd(12)}  ${what.padEnd(19)}  ${reference ?? '-'}  ${rest}`,
-    ),
-    '',
-    recordOf(detail),
-    `the journal ends with entry ${journal.entries}, hash ${journal.hash ?? '-'}`,
-  ]
-    .map(plain)
-    .join('\n');
-}
-
-function paymentLine(payment: OrderDetail['payments'][number]): string {
-  const { reference, status, reason, checks, hints, nextCheckAt } = payment;
-  const why = reason === null ? '' : ` (${reason})`;
-  const times = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
-  const next = nextCheckAt === null ? 'finished' : `next at ${nextCheckAt.toISOString()}`;
-  return `  payment ${reference}  ${status}${why}  ${times(checks, 'check')}, ${next}, ${times(hints, 'hint')}`;
-}
-
-function alarmOf({ contradictions }: OrderDetail): string[] {
-  if (contradictions.length === 0) return [];
-  return [
-    'ALTERED: this order was changed by other means.',
-    ...contradictions.map((what) => `  ${what}`),
-    '',
+    ...payments.flatMap((one) => step(`We ask the payment service about ${one.reference} again`, one.nextCheckAt)),
+    ...unheld.flatMap((one) => step(`We send it to shipping${again(one.lastError)}`, one.nextTryAt)),
   ];
 }
 
-/** Whether the journal has all of its entries as they were written, and no row contradicts it. */
-export function recordOf({ journal: { entries }, contradictions }: OrderDetail): string {
-  const count = `${entries} ${entries === 1 ? 'entry' : 'entries'}`;
-  return contradictions.length === 0
-    ? `record complete: ${count}, none missing or altered`
-    : `record altered: ${count}, and what is named above`;
+/** @returns the id of the first entry that was changed, or follows one that is gone; null: none */
+async function brokenAt(prisma: PrismaClient, orderId: string): Promise<string | null> {
+  // Raw, as chain_journal of the migration: what is hashed is PostgreSQL's own text of the row.
+  const [broken] = await prisma.$queryRaw<{ id: bigint }[]>`
+    SELECT id FROM (SELECT *, lag(hash) OVER (ORDER BY id) AS before FROM journal WHERE order_id = ${orderId}) AS entry
+    WHERE hash IS DISTINCT FROM sha256(coalesce(before, ''::bytea) || convert_to(jsonb_build_array(id, order_id,
+      reference, what, "by", counter, amount, currency, data, extract(epoch FROM at))::text, 'UTF8'))
+    ORDER BY id LIMIT 1`;
+  return broken === undefined ? null : String(broken.id);
+}
+
+/** The stored answers, oldest first. `sha256` is of the body; both are null once retention emptied it. */
+async function evidenceOf(prisma: PrismaClient, where: Prisma.VerificationWhereInput) {
+  const answers = await prisma.verification.findMany({ where, orderBy: { id: 'asc' } });
+  return answers.map(({ at, reference, serviceId, httpStatus, word, outcome, body }) => ({
+    ...{ at, reference, serviceId, httpStatus, word: word ?? outcome },
+    sha256: body && createHash('sha256').update(body).digest('hex'),
+    body: body && Buffer.from(body).toString('utf8'),
+  }));
+}
+
+/** The story in parts, each with its lines. */
+export function partsOf({ money, payments, happened, next, chain, evidence = [] }: Story, view: View) {
+  const said = (value: unknown): string => (value instanceof Date ? whenText(value, view) : String(value));
+  const line = (cells: object): string => {
+    const known = Object.entries(cells).filter(([, value]) => value !== null);
+    return known.map(([name, value]) => `${name} ${said(value)}`).join(', ');
+  };
+  const whole = `The record is complete: ${chain.entries} entries, none changed.`;
+  const broken = `The record was changed: entry ${String(chain.brokenAt)} is not as it was written.`;
+  return {
+    'The money': [...money, ...payments].map(line),
+    'What happened': happened.map(({ at, until, times, text }) => {
+      return `${said(at)}  ${text}${times > 1 ? ` (${times} times, until ${said(until)})` : ''}`;
+    }),
+    'What is next': next.length > 0 ? next : ['Nothing by itself.'],
+    'The record': [chain.brokenAt === null ? whole : broken, ...evidence.map(line)],
+  };
+}
+
+/** The story for a terminal. */
+export function textOfStory(story: Story, view: View): string {
+  const { words, orderId, externalId, customer, payments, mode } = story;
+  const title = [orderId ?? payments[0]?.reference, externalId, customer, `${mode} mode`].filter(Boolean).join(' · ');
+  const parts = Object.entries(partsOf(story, view)).map(([name, lines]) => ['', name, ...lines].join('\n  '));
+  return [title, '', `${words.badge}. ${words.sentence}`, `Now: ${words.next}`, ...parts].join('\n');
 }

@@ -1,142 +1,112 @@
-import { createHash } from 'node:crypto';
-import type { Dialect } from '../gateway/dialect/dialect.ts';
-import { firstAt, stringOf } from '../gateway/dialect/json-pointer.ts';
-import { isSignedBy } from '../gateway/webhook.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Queryable } from '../platform/database/database.ts';
-import { parseReference, type Reference } from '../platform/ids.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { Mode } from '../platform/mode.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Logger } from 'pino';
+import type { Gateway } from '../gateway/gateway.ts';
+import { hint } from '../payments/due.ts';
+import { digestOf } from '../platform/ids.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
-import { withContext } from '../platform/problem.ts';
-import type { Reserve } from '../platform/poller.ts';
-import type { DuePayment } from '../payments/checks.sql.ts';
-import { createWebhookStore, type ReceivedWebhook } from './webhooks.sql.ts';
-import { createLimit, type Limit } from '../platform/rate-limits.ts';
-import { createRefusals } from './refusals.ts';
 
-/**
- * Receives a webhook of the service. The bytes are kept, and if they name a payment of ours, the service is
- * asked about it: by this process if it has a slot free, else by the poller. Nothing the webhook says is
- * believed, so a forged one costs a row and at most one question.
- */
-export type ReceiveWebhook = (request: WebhookRequest) => Promise<WebhookReceipt>;
-
-export type WebhookReceipt =
-  /** `status`: what the service accepts as an acknowledgement. */
-  | { outcome: 'stored'; status: number }
-  | { outcome: 'bad-signature' | 'malformed' }
-  /** Unsigned, and more than the limits allow. */
-  | { outcome: 'too-many'; retryAfterSec: number };
-
-type WebhookRequest = {
-  headers: Record<string, string | string[] | undefined>;
-  contentType: string;
-  isJson: boolean;
-  /** The network of the client that sent it. */
-  address: string;
-  body: Buffer;
-};
-
-type ReceiveParts = {
-  db: Queryable;
-  mode: Mode;
-  dialect: Dialect;
+export type ReceiveParts = {
+  prisma: PrismaClient;
+  gateway: Gateway;
   secrets: readonly Secret[];
-  /** Takes the secret key out of what came in. Signature and digest are over the bytes as they came. */
-  redactKey: (body: Buffer) => Buffer;
-  clock: Clock;
-  /** Slots for payments that this process checks at once. */
-  reserve: Reserve<DuePayment>;
-  /** Called when the payment that a webhook named has such a slot. */
-  onLeased: (reference: Reference | null) => void;
-  /** Called when the payment that a webhook named became due and has no such slot. */
-  onDue: (reference: Reference | null) => void;
+  onDue: () => void;
   logger: Logger;
 };
 
-/** An unsigned webhook anyone can send, so these get a limited share of the disk and of our time. */
-const UNSIGNED_PER_SEC = 200;
+type Call = { headers: IncomingHttpHeaders; body: Buffer; address: string };
+
+/** `stored`: it is on disk, and what it names is due. */
+export type Receipt = 'stored' | 'bad-signature' | 'malformed-request';
+
 /**
- * How many of an address have the service asked as they come in; the poller follows the others a moment
- * later, and comes last to payments whose hints have taught us least. The queue of calls thus holds a
- * few hints of each address, and a hint from elsewhere does not wait behind a flood.
+ * Receives a webhook. Its text is kept, without our key, and payments of ours that it names become due. Nothing that it
+ * says is believed, so a forged one costs a row, and of each payment that it names at most one question.
  */
-const ASKED_AT_ONCE_PER_SEC = 4;
-/** Webhooks that name no payment of ours show an operator what is wrong with the dialect. A sample does. */
-const UNKNOWN_PER_MIN = 60;
-
-/** Its payment is due already: sending the webhook again gains nothing for this long at least. */
-const HINT_COUNTS_SEC = 60;
-
-export function createReceiveWebhook(parts: ReceiveParts): ReceiveWebhook {
-  const { db, mode, dialect, secrets, redactKey, clock, reserve, onLeased, onDue, logger } = parts;
-  const scheme = secrets.length > 0 ? dialect.webhook.signature : null;
-
-  const ofAddress = createLimit(UNSIGNED_PER_SEC, 1_000, clock);
-  const atOnce = createLimit(ASKED_AT_ONCE_PER_SEC, 1_000, clock);
-  const unknown = createLimit(UNKNOWN_PER_MIN, 60_000, clock);
-  const note = createRefusals({
-    db,
-    mode,
-    clock,
-    logger,
-    referenceOf: (body) => referenceIn(redactKey(body), dialect)?.reference ?? null,
+export async function receiveWebhook(parts: ReceiveParts, { headers, body, address }: Call): Promise<Receipt> {
+  const { prisma, gateway, secrets, onDue } = parts;
+  const { mode, adapter, references } = gateway;
+  const signed = secrets.length > 0 && adapter.webhook.signature !== null;
+  if (signed && !isSigned(parts, headers, body)) return 'bad-signature';
+  const text = body.toString('utf8');
+  const document = parseBody(text, headers['content-type'] ?? '');
+  if (document === undefined) return 'malformed-request';
+  const named = referencesIn(parts, document).map((one) => references.parse(one));
+  const paymentReferences = [...new Set(named.filter((one) => one !== null))].slice(0, MAX_REFERENCES);
+  // An unsigned one about nothing can come from anybody, and must not fill the disk.
+  const ours = await hint(prisma, mode, paymentReferences);
+  const kept = new Uint8Array(Buffer.from(gateway.redact(signed || ours > 0 ? text : text.slice(0, SAMPLE_LENGTH))));
+  const digest = digestOf(text);
+  const signature = signed ? 'signed' : 'unsigned';
+  await prisma.webhook.upsert({
+    where: { mode_digest: { mode, digest } },
+    // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the time.
+    create: { mode, digest, body: kept, paymentReferences: { set: paymentReferences }, signature, address },
+    update: { times: { increment: 1 }, lastAt: new Date() },
+    select: { id: true },
   });
-  const storeWebhook = createWebhookStore(db, reserve);
-
-  // The cheapest refusals come first: checking a signature and a count in memory costs no query.
-  const receive: ReceiveWebhook = async ({ headers, contentType, isJson, address, body }) => {
-    if (scheme !== null && !isSignedBy(secrets, scheme, headers, body, clock.now().getTime() / 1_000))
-      return { outcome: 'bad-signature' };
-    if (scheme === null && !ofAddress.take(address)) return tooMany(ofAddress);
-    const kept = redactKey(body);
-    const reading = isJson ? referenceIn(kept, dialect) : { reference: null };
-    if (reading === null) return { outcome: 'malformed' };
-    const keepsUnknown = unknown.hasRoom('');
-    const webhook: ReceivedWebhook = {
-      mode,
-      body: kept,
-      bodySha256: createHash('sha256').update(body).digest(),
-      contentType: redactKey(Buffer.from(contentType)).toString().slice(0, 100),
-      authenticity: scheme === null ? 'unsigned' : 'signed',
-      ...reading,
-    };
-    const isUrgent = scheme !== null || atOnce.take(address);
-    const { isHinted, isLeased, isStored } = await storeWebhook(webhook, keepsUnknown, isUrgent).catch(
-      (error: unknown) => {
-        throw withContext(error, { reference: reading.reference ?? undefined });
-      },
-    );
-    logger.debug({ reference: reading.reference, isHinted, isStored }, 'webhook received');
-    if (!isHinted) unknown.take('');
-    else if (isLeased) onLeased(reading.reference);
-    else onDue(reading.reference);
-    if (isStored) return { outcome: 'stored', status: dialect.webhook.acknowledgement };
-    return isHinted ? { outcome: 'too-many', retryAfterSec: HINT_COUNTS_SEC } : tooMany(unknown);
-  };
-  return async (request) => {
-    const receipt = await receive(request);
-    if (receipt.outcome !== 'stored')
-      note({ reason: receipt.outcome, address: request.address, body: request.body });
-    return receipt;
-  };
+  if (ours > 0) onDue();
+  return 'stored';
 }
 
-function tooMany(limit: Limit): WebhookReceipt {
-  return { outcome: 'too-many', retryAfterSec: limit.resetsInSec() };
+/** No service puts more events into one webhook. */
+const MAX_REFERENCES = 100;
+
+function isSigned({ gateway, secrets }: ReceiveParts, headers: IncomingHttpHeaders, body: Buffer): boolean {
+  const { signature } = gateway.adapter.webhook;
+  const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  const now = new Date();
+  // Rotation: retries keep the old secret, so each of them may fit. What an adapter throws is no signature.
+  return secrets.some((secret) => {
+    try {
+      return signature?.({ headers: plain, body, secret: secret.reveal(), now }) === true;
+    } catch {
+      return false;
+    }
+  });
 }
 
-/** The reference that the body names, if it fits our grammar. Null when the body is not JSON at all. */
-export function referenceIn(body: Buffer, dialect: Dialect): { reference: Reference | null } | null {
+/** JSON or a form; undefined: neither. */
+function parseBody(text: string, contentType: string): unknown {
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return Object.fromEntries(new URLSearchParams(text));
   try {
-    const document: unknown = JSON.parse(
-      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),
-    );
-    if (typeof document !== 'object' || document === null || Array.isArray(document)) return null;
-    const ours = (value: unknown): Reference | null => parseReference(stringOf(value));
-    return { reference: firstAt(document, dialect.webhook.reference, ours) };
+    const document: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return typeof document === 'object' && document !== null ? document : undefined;
   } catch {
-    return null;
+    return undefined;
   }
 }
+
+function referencesIn({ gateway, logger }: ReceiveParts, document: unknown): readonly string[] {
+  try {
+    return gateway.adapter.webhook.references(document);
+  } catch (error) {
+    logger.warn({ err: error }, 'the adapter cannot read the references of a webhook');
+    return [];
+  }
+}
+
+/** Counts a refused webhook, by reason and minute, and keeps the newest as a sample. Never fails the answer. */
+export async function noteRefused(
+  { prisma, gateway }: ReceiveParts,
+  reason: string,
+  body: Buffer | null,
+  address: string,
+): Promise<void> {
+  const now = new Date();
+  const { mode } = gateway;
+  const digest = digestOf(['refused', reason, Math.floor(now.getTime() / 60_000)]);
+  const sample =
+    body === null
+      ? null
+      : new Uint8Array(Buffer.from(gateway.redact(body.subarray(0, SAMPLE_LENGTH).toString('utf8'))));
+  const newest = { body: sample, address };
+  await prisma.webhook.upsert({
+    where: { mode_digest: { mode, digest } },
+    create: { ...newest, mode, digest, reason, signature: 'refused', paymentReferences: [] },
+    update: { ...newest, times: { increment: 1 }, lastAt: now },
+  });
+}
+
+/** Characters that show a person who sent it, and what. */
+const SAMPLE_LENGTH = 2_048;

@@ -1,49 +1,67 @@
-import express, { Router, type Response } from 'express';
-import { clientNetwork } from '../platform/rate-limits.ts';
-import { Problem } from '../platform/problem.ts';
-import type { ReceiveWebhook, WebhookReceipt } from './receive.ts';
+import express, { Router, type ErrorRequestHandler, type Request } from 'express';
+import { createLimit, networkOf } from '../platform/limits.ts';
+import { isDatabaseAway } from '../platform/db.ts';
+import { asProblem, Problem, type ProblemType } from '../platform/problem.ts';
+import { noteRefused, receiveWebhook, type ReceiveParts } from './receive.ts';
 
 const MAX_BODY = '128kb';
+/** Unsigned ones can come from anybody, so each address gets a share. */
+const UNSIGNED_PER_SEC = 200;
+/** Of refused ones, so many a second are written down; the metrics count all. */
+const NOTED_PER_SEC = 5;
 
-/**
- * The service's route. Answers 202, or what the dialect says, once the webhook is on disk, and never
- * redirects: a redirect would turn POST into GET.
- */
-export function webhookRoutes(receive: ReceiveWebhook): Router {
+export type WebhookParts = ReceiveParts & {
+  /** Counts what became of a webhook. */
+  count: (outcome: string) => void;
+};
+
+/** The service's door. Its answer says only that the webhook is on disk. */
+export function webhookRoutes(parts: WebhookParts): Router {
   const router = Router();
+  const { acknowledgement } = parts.gateway.adapter.webhook;
+  const unsigned = createLimit({ pool: null, name: 'webhook', points: UNSIGNED_PER_SEC, perSec: 1 });
+  const noted = createLimit({ pool: null, name: 'refused', points: NOTED_PER_SEC, perSec: 1 });
+  const isUnsigned = parts.secrets.length === 0 || parts.gateway.adapter.webhook.signature === null;
+
+  const refuse = async (req: Request, reason: ProblemType): Promise<void> => {
+    parts.count(reason);
+    const address = networkOf(req.ip);
+    if (!(await noted.has(reason))) return;
+    await noted.take(reason).catch(() => undefined);
+    parts.logger.warn({ reason, address, contentType: req.get('content-type') }, 'webhook refused');
+    await noteRefused(parts, reason, Buffer.isBuffer(req.body) ? req.body : null, address).catch((error: unknown) => {
+      parts.logger.warn({ err: error }, 'a refused webhook could not be written down');
+    });
+  };
+
+  // Services probe the address before they use it.
+  router.get('/webhooks/payments', (_req, res) => {
+    res.json({ status: 'ready' });
+  });
   router.post(
     '/webhooks/payments',
-    // The signature is over the bytes as they came, so they are not parsed here. Compressed bodies are
-    // refused: two hundred kilobytes can unpack to two hundred megabytes.
+    async (req, _res, next) => {
+      if (isUnsigned) await unsigned.take(networkOf(req.ip));
+      if (!/^application\/(json|[\w.+-]+\+json|x-www-form-urlencoded)\b/i.test(req.get('content-type') ?? ''))
+        throw new Problem('unsupported-media-type');
+      next();
+    },
     express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
     async (req, res) => {
-      const isJson = Boolean(req.is(['application/json', '+json']));
-      if (!isJson && !req.is('application/x-www-form-urlencoded'))
-        throw new Problem('unsupported-media-type');
       const body: unknown = req.body;
-      if (!Buffer.isBuffer(body) || body.length === 0) throw new Problem('malformed-request');
-      const contentType = req.get('content-type') ?? '';
-      const address = clientNetwork(req.ip);
-      answer(res, await receive({ headers: req.headers, contentType, isJson, address, body }));
+      if (!Buffer.isBuffer(body)) throw new Problem('malformed-request');
+      const receipt = await receiveWebhook(parts, { headers: req.headers, body, address: networkOf(req.ip) });
+      if (receipt !== 'stored') throw new Problem(receipt);
+      parts.count('stored');
+      if (acknowledgement === undefined) res.status(202).json({ status: 'received' });
+      else res.status(acknowledgement.status).type(acknowledgement.contentType).send(acknowledgement.body);
     },
   );
-  router.all('/webhooks/payments', (_req, res) => {
-    res.set('allow', 'POST');
-    throw new Problem('method-not-allowed');
-  });
+  router.use('/webhooks/payments', (async (error: unknown, req, _res, next) => {
+    const problem = asProblem(error, isDatabaseAway);
+    // Above, it is not the sender's fault.
+    if (problem.status < 500) await refuse(req, problem.type);
+    next(problem);
+  }) satisfies ErrorRequestHandler);
   return router;
-}
-
-function answer(res: Response, receipt: WebhookReceipt): void {
-  switch (receipt.outcome) {
-    case 'stored':
-      res.status(receipt.status).json({ status: 'received' });
-      return;
-    case 'bad-signature':
-      throw new Problem('bad-signature');
-    case 'malformed':
-      throw new Problem('malformed-request', { detail: 'The body is not a JSON object.' });
-    case 'too-many':
-      throw new Problem('too-many-requests', { retryAfterSec: receipt.retryAfterSec });
-  }
 }

@@ -1,96 +1,120 @@
-import type { Database } from '../../src/platform/database/database.ts';
-import { newId } from '../../src/platform/ids.ts';
-import type { Mode } from '../../src/platform/mode.ts';
-import type { PaymentStatus } from '../../src/payments/payment.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { seedPaidOrders } from '../../bench/seed.ts';
+import { formatMajor } from '../../src/platform/money.ts';
+import type { Report } from '../../src/reconciliation/report.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { startListService, type PageStyle } from '../support/list-service.ts';
+import { startProcess, type Running } from '../support/process.ts';
+import { TEST_KEY } from '../support/shop.ts';
 
-export type PlantedPayment = {
-  reference?: string;
-  /** Another payment of the same order. */
-  orderId?: string;
-  status?: PaymentStatus;
-  /** Minor units. */
-  amount?: bigint;
-  currency?: string;
-  mode?: Mode;
-  /** PostgreSQL's words for how long ago it was written. */
-  age?: string;
-  /** Whether it released its order. */
-  isConfirmed?: boolean;
-  /** PostgreSQL's words for how long ago it was released. */
-  confirmed?: string;
-  /** What verify had answered before it was confirmed. */
-  earlier?: string;
+// Paid orders that were written by SQL, a service that lists what a test wants, and commands beside them: no server.
+
+export type Paid = { reference: string; orderId: string; amount: bigint; currency: string; id: string; at: Date };
+export type Row = Record<string, unknown>;
+/** `report`: null where the command printed none. */
+export type Ran = { exit: number | string; report: Report | null; out: string; err: string; peakMiB: number };
+export type Books = Awaited<ReturnType<typeof openBooks>>;
+
+const HOUR_MS = 3_600_000;
+/** A command waits for a lock of a test for as long as that wants. */
+const PATIENT = { options: '-c lock_timeout=60000 -c statement_timeout=60000', application_name: 'command' };
+const ADAPTER = fileURLToPath(new URL('../support/adapters/shared.ts', import.meta.url));
+
+/** What the service says of a paid order. @param more laid over it */
+export const rowOf = ({ reference, id, amount, currency, at }: Paid, more: Row = {}): Row => {
+  const said = { id, reference, status: 'SUCCESS', amount: Number(formatMajor({ amount, currency })), currency };
+  return { ...said, createdAt: at.toISOString(), ...more };
 };
 
-/** Writes a payment, with its order and with its evidence when it is confirmed. @returns its reference and order */
-export async function plant(
-  database: Database,
-  payment: PlantedPayment = {},
-): Promise<{ reference: string; orderId: string }> {
-  const { reference = newId(), amount = 2_500n, currency = 'NGN', mode = 'test', age = '1 hour' } = payment;
-  const { isConfirmed = false, earlier, status = isConfirmed ? 'paid' : 'open' } = payment;
-  const orderId = payment.orderId ?? newId();
-  await database.transaction(async (tx) => {
-    if (payment.orderId === undefined)
-      await tx.query(
-        `INSERT INTO orders (id, mode, email, amount, currency) VALUES ($1, $2, 'ada@example.com', $3, $4)`,
-        [orderId, mode, amount, currency],
-      );
-    await tx.query(
-      `INSERT INTO payments (reference, order_id, mode, amount, currency, status, checkout_url, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, 'https://pay.example/x', now() - $7::interval)`,
-      [reference, orderId, mode, amount, currency, status, age],
-    );
-    if (earlier !== undefined)
-      await addVerification(tx, { reference, orderId, mode, amount, currency }, earlier);
-    if (isConfirmed) await confirm(tx, { reference, orderId, mode, amount, currency }, payment.confirmed);
-  });
-  return { reference, orderId };
+const DEFAULT: PageStyle = (data, { next }) => ({ status: true, data: { data, hasNextPage: next !== null } });
+type Options = { count?: number; pageSize?: number; style?: PageStyle };
+
+/** So many orders, newest first, that were paid until an hour ago, a minute apart. Verify and the list agree with them. */
+export async function openBooks({ count = 24, pageSize = 4, style = DEFAULT }: Options = {}) {
+  const database = await cloneDatabase();
+  await seedPaidOrders(database.url, { count, newestMs: Date.now() - HOUR_MS, stepMs: 60_000, plantedEvery: 0 });
+  await writeDigests(database);
+  const sql =
+    'SELECT reference, order_id AS "orderId", amount, currency, service_id AS id, at FROM releases ORDER BY at DESC';
+  const orders = (await database.query<Paid>(sql)).map((one) => ({ ...one, amount: BigInt(String(one.amount)) }));
+  /** By reference; undefined: verify knows no such transaction. */
+  const truth = new Map<string, unknown>(orders.map((order) => [order.reference, rowOf(order)]));
+  const verify = (reference: string) => {
+    books.onVerify();
+    return truth.get(reference);
+  };
+  const pageOf: PageStyle = (data, at) => {
+    books.onPage(at.page);
+    return style(data, at);
+  };
+  const rows: Row[] = orders.map((order) => rowOf(order));
+  const service = Object.assign(await startListService({ rows, pageSize, verify, style: pageOf }), { rows });
+  const url = new URL(database.url);
+  for (const [name, value] of Object.entries(PATIENT)) url.searchParams.set(name, value);
+  const own = { DATABASE_URL: url.href, GATEWAY_URL: service.url, GATEWAY_SECRET_KEY: TEST_KEY, USER: 'ada' };
+  const start = (words: string[], env: Record<string, string> = {}) =>
+    startProcess('src/cli.ts', { ...own, GATEWAY_CALLS_PER_SECOND: '0', GATEWAY_ADAPTER: ADAPTER, ...env }, words);
+  const books = {
+    ...{ database, service, orders, truth, start },
+    /** Called before verify or the list answers. */
+    ...{ onVerify: (): unknown => undefined, onPage: (page: number): unknown => page },
+    reconcile: (words: string[] = [], env: Record<string, string> = {}): Promise<Ran> =>
+      ranOf(start(['reconcile', '--json', ...words], env)),
+    close: () => {
+      service.close();
+      return database.drop();
+    },
+  };
+  return books;
 }
 
-type Facts = { reference: string; orderId: string; mode: Mode; amount: bigint; currency: string };
-type Tx = Parameters<Parameters<Database['transaction']>[0]>[0];
+/** As the program writes them: they tell whether the next answer is news. */
+export const writeDigests = (database: TestDatabase) =>
+  database.query(`ALTER TABLE verifications DISABLE TRIGGER USER;
+    UPDATE verifications SET digest = sha256(convert_to(format('["%s","%s","%s",null,%s,"%s","%s",null]',
+      outcome, word, amount, coalesce('"' || shows || '"', 'null'), currency, service_id), 'UTF8'));
+    ALTER TABLE verifications ENABLE TRIGGER USER`);
 
-async function addVerification(tx: Tx, facts: Facts, outcome: string): Promise<bigint | undefined> {
-  const { reference, orderId, mode, amount, currency } = facts;
-  const rows = await tx.query<{ id: bigint }>(
-    `INSERT INTO verifications (reference, order_id, mode, outcome, amount, currency, http_status, body_sha256, cause)
-     VALUES ($1, $2, $3, $4, $5, $6, 200, '\\x00', 'webhook') RETURNING id`,
-    [reference, orderId, mode, outcome, amount, currency],
-  );
-  return rows[0]?.id;
+/** What a command said in the end. `peakMiB`: its resident memory at most; NaN where the system does not say. */
+export async function ranOf(run: Running): Promise<Ran> {
+  const status = `/proc/${run.pid}/status`;
+  let peakMiB = NaN;
+  const looking = setInterval(() => {
+    const peak = existsSync(status) ? /VmHWM:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1] : undefined;
+    peakMiB = peak === undefined ? peakMiB : Number(peak) / 1_024;
+  }, 100);
+  const exit = await run.end();
+  clearInterval(looking);
+  const [out, err] = [run.stdout(), run.stderr()];
+  return { exit, report: out.startsWith('{') ? (JSON.parse(out) as Report) : null, out, err, peakMiB };
 }
 
-async function confirm(tx: Tx, facts: Facts, confirmed = '30 minutes'): Promise<void> {
-  const { reference, orderId, mode, amount, currency } = facts;
-  const evidence = await addVerification(tx, facts, 'paid');
-  await tx.query(
-    `INSERT INTO releases (id, order_id, reference, mode, amount, currency, verification_id, delivery, released_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'unneeded', now() - $8::interval)`,
-    [`rel_${reference}`, orderId, reference, mode, amount, currency, evidence, confirmed],
-  );
-  await tx.query(`UPDATE orders SET status = 'paid', release_id = $2, paid_at = now() WHERE id = $1`, [
-    orderId,
-    `rel_${reference}`,
-  ]);
+/** Holds what a statement locks. @returns lets it go */
+export async function hold(database: TestDatabase, statement: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: database.url }).on('error', () => undefined);
+  await client.connect();
+  await client.query(`BEGIN; ${statement}`);
+  return () => client.end();
 }
 
-/** How many rows each table has, to show that nothing was written. */
-export async function rowCounts(database: Database): Promise<Record<string, bigint>> {
-  const tables = [
-    'orders',
-    'payments',
-    'verifications',
-    'releases',
-    'suspense_items',
-    'findings',
-    'reconciliation_runs',
-    'journal',
-  ];
-  const counts: Record<string, bigint> = {};
-  for (const table of tables) {
-    const [row] = await database.query<{ count: bigint }>(`SELECT count(*) FROM ${table}`);
-    counts[table] = row?.count ?? 0n;
-  }
-  return counts;
+/** Kills a command, and waits until the database has noticed. */
+export async function kill(database: TestDatabase, run: Running): Promise<void> {
+  await run.kill('SIGKILL');
+  const its = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'command'`;
+  await database.query(`SELECT pg_terminate_backend(pid, 5000) ${its} AND wait_event_type = 'Lock'`);
+  await eventually(async () => (await database.query(`SELECT 1 ${its}`)).length === 0);
 }
+
+/** All that is booked and open, without ids and times. */
+export const booked = async ({ query }: TestDatabase) => ({
+  money:
+    await query(`SELECT reference, currency, verify_shows, list_shows, came, went, earned, send_back, refunded FROM money
+    ORDER BY 1, 2`),
+  cases: await query('SELECT reference, currency, class, held, missing, closed_by FROM cases ORDER BY 1, 2, 3'),
+  payments: await query('SELECT reference, order_id, status FROM payments ORDER BY 1'),
+  journal: await query(`SELECT reference, what, counter, amount, currency, count(*) FROM journal
+    GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`),
+});

@@ -1,47 +1,50 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { openDatabase, type Database } from '../../src/platform/database/database.ts';
-import { newId } from '../../src/platform/ids.ts';
-import { createLogger } from '../../src/platform/logger.ts';
-import { Secret } from '../../src/platform/secret.ts';
 
-export type TestDatabase = { database: Database; url: string; close(): Promise<void> };
+export type TestDatabase = {
+  url: string;
+  query<Row = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<Row[]>;
+  /** Also ends the connections that others have to it. */
+  drop(): Promise<void>;
+};
 
-/** A migrated database of one's own with a pool on it. */
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const { url, drop } = await cloneDatabase();
-  const database = openDatabase(new Secret(url), createLogger('silent'));
+/** Any number that nothing else locks in that database. */
+const CLONING = 7_411;
+
+/** A migrated database of one's own: a copy of the template that the set-up of the run has made. */
+export async function cloneDatabase(): Promise<TestDatabase> {
+  const template = new URL(process.env.TEST_TEMPLATE_URL ?? '');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const url = new URL(template);
+  url.pathname = `/${name}`;
+  // One at a time: a copy that another one makes would keep the template busy.
+  await beside(template, `SELECT pg_advisory_lock(${CLONING})`, `CREATE DATABASE ${name} TEMPLATE ${nameOf(template)}`);
+  const pool = new pg.Pool({ connectionString: url.href, max: 4 });
+  // Whoever stops the server in a test breaks connections that nobody uses.
+  pool.on('error', () => undefined);
   return {
-    database,
-    url,
-    close: async () => {
-      await database.close();
-      await drop();
+    url: url.href,
+    query: async <Row>(sql: string, values: unknown[] = []) => (await pool.query(sql, values)).rows as Row[],
+    drop: async () => {
+      await pool.end();
+      await beside(template, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
 
-/** Clones the run's template, or an empty database. Nothing is connected to the copy yet. */
-export async function cloneDatabase(of?: 'template1'): Promise<{ url: string; drop(): Promise<void> }> {
-  const template = new URL(process.env.TEST_TEMPLATE_URL ?? '');
-  const name = `test_${newId().toLowerCase()}`;
-  const url = new URL(template);
-  url.pathname = `/${name}`;
-  await asOwner(
-    template,
-    `CREATE DATABASE ${name} TEMPLATE ${of ?? template.pathname.slice(1)} STRATEGY FILE_COPY`,
-  );
-  return { url: url.href, drop: () => asOwner(template, `DROP DATABASE ${name} WITH (FORCE)`) };
-}
-
-/** From the maintenance database: the template itself must have no connections while it is copied. */
-async function asOwner(template: URL, statement: string): Promise<void> {
-  const url = new URL(template);
-  url.pathname = '/postgres';
-  const client = new pg.Client({ connectionString: url.href });
+/** Runs statements on one connection to the server's own database: nobody may be connected to a template. */
+export async function beside(url: URL, ...statements: string[]): Promise<void> {
+  const server = new URL(url);
+  server.pathname = '/postgres';
+  const client = new pg.Client({ connectionString: server.href });
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }
+}
+
+export function nameOf(url: URL): string {
+  return url.pathname.slice(1);
 }

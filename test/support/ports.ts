@@ -1,41 +1,22 @@
-import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 
-/** Below the ports that systems lend to whoever connects somewhere: nobody takes one in passing. */
-const [LOWEST, HIGHEST] = [20_000, 30_000];
-/**
- * Workers of one run choose from ranges of their own, or two might choose one port before either listens
- * there.
- */
-const SHARES = 16;
-const SHARE = Math.floor((HIGHEST - LOWEST) / SHARES);
-const given = new Set<number>();
+/** Below the ports that systems lend to whoever connects somewhere; a thousand for each worker of a run. */
+const LOWEST = 20_000;
+const SHARE = 1_000;
+let last = Math.floor(Math.random() * SHARE);
 
-/**
- * A port that is free together with the one after it, which the sandbox takes; no second time to the same
- * process.
- */
+/** A port of loopback that nobody listens at; another one at each call. */
 export async function freePort(): Promise<number> {
-  const from = LOWEST + (Number(process.env.JEST_WORKER_ID ?? 0) % SHARES) * SHARE;
   for (;;) {
-    const port = from + 2 * Math.floor((Math.random() * SHARE) / 2);
-    if (given.has(port)) continue;
-    const [first, second] = [await occupy(port), await occupy(port + 1)];
-    for (const server of [first, second]) if (server) await new Promise((resolve) => server.close(resolve));
-    if (!first || !second) continue;
-    given.add(port);
-    return port;
+    last = (last + 1) % SHARE;
+    const port = LOWEST + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * SHARE + last;
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (isFree) return port;
   }
-}
-
-/** Another program that holds a port of this machine; null when one does already. */
-export function occupy(port: number): Promise<Server | null> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => {
-      resolve(null);
-    });
-    server.listen(port, '127.0.0.1', () => {
-      resolve(server);
-    });
-  });
 }

@@ -1,31 +1,90 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
+import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
+import type { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { PrismaPg } from '@prisma/adapter-pg';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
-import * as bindings from '@prisma/schema-engine-wasm/schema_engine_bg';
-import type pg from 'pg';
+import pg from 'pg';
+
+type Imports = Record<string, unknown>;
+// The types of Node leave it out.
+declare const WebAssembly: {
+  instantiate(bytes: Uint8Array, imports: Record<string, Imports>): Promise<{ instance: { exports: unknown } }>;
+};
 
 let loading: Promise<void> | undefined;
 
-/** Prisma's own schema engine, what `prisma migrate` runs, as WebAssembly from npm. The pool stays open. */
-export async function openSchemaEngine(pool: pg.Pool): Promise<bindings.SchemaEngine> {
+/** Prisma's own schema engine, what `prisma migrate` runs, as WebAssembly from npm. Its interface is undocumented. */
+async function openSchemaEngine(url: string): Promise<{ engine: bindings.SchemaEngine; close(): Promise<void> }> {
   await (loading ??= loadEngine());
-  const factory = bindMigrationAwareSqlAdapterFactory(new PrismaPg(pool));
-  return bindings.SchemaEngine.new({ datamodels: undefined }, () => undefined, factory);
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  pool.on('connect', renameChar);
+  const factory = bindMigrationAwareSqlAdapterFactory(restoreChar(new PrismaPg(pool)));
+  const engine = await bindings.SchemaEngine.new({ datamodels: undefined }, () => undefined, factory);
+  return {
+    engine,
+    close: async () => {
+      engine.free();
+      await pool.end();
+    },
+  };
+}
+
+/** What `prisma migrate dev` would do to a migrated database for this schema, as SQL. */
+export async function stepsTo(databaseUrl: string, schema: string): Promise<string> {
+  const { engine, close } = await openSchemaEngine(databaseUrl);
+  const files = [{ path: 'schema.prisma', content: schema }];
+  try {
+    const { stdout } = await engine.diff({
+      from: { tag: 'schemaDatasource', files, configDir: '.' },
+      to: { tag: 'schemaDatamodel', files },
+      script: true,
+      exitCode: null,
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return stdout ?? '';
+  } finally {
+    await close();
+  }
+}
+
+/*
+ * PostgreSQL's catalogue has columns of the type "char", which adapter-pg refuses and the engine insists on. When their
+ * values have been read they are called an array of it, which adapter-pg knows, and in the result what they are.
+ */
+const [CHAR, CHAR_ARRAY] = [18, 1002];
+
+function renameChar(client: pg.PoolClient): void {
+  const { connection } = client as unknown as { connection: EventEmitter };
+  connection.on('rowDescription', ({ fields }: { fields: pg.FieldDef[] }) => {
+    for (const field of fields) if (field.dataTypeID === CHAR) field.dataTypeID = CHAR_ARRAY;
+  });
+}
+
+function restoreChar(factory: PrismaPg): PrismaPg {
+  const connect = factory.connect.bind(factory);
+  factory.connect = async () => {
+    const adapter = await connect();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (query) => {
+      const { columnTypes, ...rest } = await queryRaw(query);
+      const { CharacterArray, Character } = ColumnTypeEnum;
+      return { ...rest, columnTypes: columnTypes.map((type) => (type === CharacterArray ? Character : type)) };
+    };
+    return adapter;
+  };
+  return factory;
 }
 
 // The package's own entry imports the .wasm file as a module, which Node 20 cannot.
 async function loadEngine(): Promise<void> {
   const require = createRequire(import.meta.url);
   const path = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm');
-  const imports: WebAssembly.ModuleImports = { ...bindings };
-  for (const name of Object.keys(imports).filter((key) => key.startsWith('__wbg_setTimeout_'))) {
-    // The engine never clears its guard against a lock held for 10 s, which would keep jest waiting.
+  const imports: Imports = { ...bindings };
+  // The engine never clears its guard against a lock held for 10 s, which would keep jest waiting.
+  for (const name of Object.keys(imports).filter((key) => key.startsWith('__wbg_setTimeout_')))
     imports[name] = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
-  }
-  const { instance } = await WebAssembly.instantiate(await readFile(path), {
-    './schema_engine_bg.js': imports,
-  });
+  const { instance } = await WebAssembly.instantiate(await readFile(path), { './schema_engine_bg.js': imports });
   bindings.__wbg_set_wasm(instance.exports);
   (instance.exports as { __wbindgen_start(): void }).__wbindgen_start();
 }
