@@ -90,6 +90,18 @@ test('an order that is not paid by its deadline expires', async () => {
   await eventually(async () => (await statusOf(shop, orderId)) === 'expired');
 });
 
+test('a deadline ends no order that was paid in silence: verify is asked first', async () => {
+  const orderId = await place({ payBy: inDays(1) });
+  const { reference } = (await buy({ orderId })).body;
+  // Nothing else asks.
+  const later = "UPDATE payments SET next_check_at = now() + interval '1 day' WHERE reference = $1";
+  await shop.database.query(later, [reference]);
+  await payInSilence(shop, reference);
+  await shop.database.query('UPDATE orders SET pay_by = now() WHERE id = $1', [orderId]);
+  await eventually(async () => (await statusOf(shop, orderId)) !== 'pending');
+  expect(await statusOf(shop, orderId)).toBe('paid');
+});
+
 test('orders are listed by number, status and time, newest first and page by page', async () => {
   const orderId = await place({ externalId: 'A-3' });
   await shop.database.query(
