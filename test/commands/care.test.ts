@@ -33,15 +33,19 @@ test('reconcile ends with 0 where all agrees, with 1 where something is open, wi
 
 test('books, exports and the proof are files on standard output', async () => {
   const month = new Date().toISOString().slice(0, 7);
-  const [books, totals, orders] = [
+  const [books, totals, orders, cases, runs] = [
     await run(shop, ['books', month]),
     await json<object[]>(shop, 'books', month, '--totals'),
     await run(shop, ['export', 'orders']),
+    await run(shop, ['export', 'cases']),
+    await run(shop, ['export', 'runs']),
   ];
   expect(books.out).toMatch(/^date,time,type,[^]*,paid,/);
   expect(totals).toEqual([expect.objectContaining({ currency: 'NGN', earned: '8500.00', held: '8000.00' })]);
   expect(orders.out).toContain(paid.orderId);
-  expect(books.out + orders.out).not.toContain('ada+bags');
+  expect(cases.out).toMatch(/^id,[^]*,underpaid,/);
+  expect(runs.out).toMatch(/^id,[^]*,findings,/);
+  expect(books.out + orders.out + cases.out).not.toContain('ada+bags');
   const proof = await act(shop, 'proof', paid.reference);
   expect(proof).toMatchObject({ exit: 0, out: expect.stringMatching(/^<!doctype html>[^]*ada\+bags@example\.com/) });
 });
