@@ -159,16 +159,10 @@ function concludeOrder(change: Change): void {
   if (dossier.id === '') return;
   const { payments } = dossier;
   const newest = payments.at(-1);
-  const isOpen = dossier.release === null && dossier.endedAt === null;
+  const isOpen = dossier.release === null && dossier.endedAt === null && dossier.payBy === null;
   // No payment of it may be paid any more, and each was asked about after that.
-  if (
-    isOpen &&
-    dossier.payBy === null &&
-    newest?.status === 'expired' &&
-    isOver(newest.createdAt, now, terms.payableDays) &&
-    payments.every(isDone)
-  )
-    setOrder(change, { endedAt: now, endedBy: BY_DEADLINE });
+  const isLast = newest?.status === 'expired' && isOver(newest.createdAt, now, terms.payableDays);
+  if (isOpen && isLast && payments.every(isDone)) setOrder(change, { endedAt: now, endedBy: BY_DEADLINE });
   const status = statusOf({
     isReleased: dossier.release !== null,
     endedBy: dossier.endedBy,

@@ -12,7 +12,7 @@ import { moneyOf, record, release, setMoney, setPayment, UNHEARD } from './chang
 import type { Change, DossierPayment, Terms } from './change.ts';
 import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
-import { grow, observeVerify, standingOf } from './money.ts';
+import { grow, max, min, observeVerify, standingOf } from './money.ts';
 import { afterHint, nextCheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
@@ -93,13 +93,10 @@ async function storeAnswer(change: Change, payment: DossierPayment, lease: Lease
   const isSame = newest !== undefined && isSameDigest(newest.digest, digest);
   if (outcome === 'unreadable' ? since !== null : isSame) return false;
   const facts = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
-  const asked = {
-    reference,
-    cause: lease.cause,
-    askedAt: lease.askedAt,
-    body: new Uint8Array(Buffer.from(said.body)),
-  };
-  const stored = await tx.verification.create({ data: { ...facts, ...asked }, omit: { body: true } });
+  const { cause, askedAt } = lease;
+  const body = new Uint8Array(Buffer.from(said.body));
+  const data = { ...facts, reference, cause, askedAt, body };
+  const stored = await tx.verification.create({ data, omit: { body: true } });
   if (outcome !== 'unreadable') payment.verifications = [stored];
   record(change, 'answer', reference, { verification: String(stored.id), outcome, word });
   return true;
@@ -112,21 +109,20 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
   const { shows, gone, currency: named, serviceId } = evidence;
   if (shows === null) return;
   const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
-  const isCharge = before !== undefined && before.shows !== null;
-  const isSame = isCharge && before.serviceId === serviceId;
+  const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
   // News of the same charge: more went than its last answer said. Of another charge: more than ever went.
   for (const currency of currencies) {
     const money = moneyOf(payment, currency);
     const isNamed = currency === named;
-    const known = isSame ? (goneBy(before) ?? 0n) : money.went;
-    const more = gone === null ? null : gone > known ? gone - known : 0n;
+    // The list may have told it first.
+    const known = max(isSame ? (goneBy(before) ?? 0n) : money.went, min(money.went, money.listGone));
+    const more = gone === null ? null : max(0n, gone - known);
     // Of another charge than the one that paid, only the list tells whether it takes anything away.
     const isOther = paidBy !== null && serviceId !== null && paidBy !== serviceId;
     const news = isOther ? 0n : isNamed ? more : named === null ? null : 0n;
-    const ledger = isCharge && !isSame ? { ...money, verifyHides: 0n } : money;
-    const after = observeVerify(ledger, isNamed ? shows : 0n, news, gone ?? 0n);
+    const after = observeVerify(money, isNamed ? shows : 0n, news, gone ?? 0n);
     // What the list is taken to show was not heard.
     const heard = after.listShows === money.listShows ? {} : UNHEARD;
     setMoney(change, payment, money, { ...after, ...heard }, 'shown by verify');

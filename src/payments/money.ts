@@ -70,28 +70,38 @@ export function standingOf(m: Ledger): Standing {
 export function observeVerify(m: Ledger, said: bigint, gone: bigint | null, named = 0n): Ledger {
   const before = m.verifyShows ?? 0n;
   const shows = max(min(said, before), said - max(0n, m.verifyHides - named));
-  if (shows >= before) return settle(follow({ ...m, verifyShows: shows }));
+  // Once verify itself says that all of it went, it hides that no more.
+  const verifyHides = said === 0n && before === 0n ? max(0n, m.verifyHides - named) : m.verifyHides;
+  if (shows >= before) return settle(follow({ ...m, verifyShows: shows, verifyHides }));
   const known = max(before, m.listShows ?? 0n);
   return settle(follow({ ...m, verifyShows: shows, listShows: gone === null ? 0n : max(0n, known - gone) }));
 }
+
+type Known = bigint | null;
 
 /**
  * A whole run heard the list. Whether it may be heard is the caller's to know: the run began `lagMin` after verify last
  * said something else of the reference, and verify was asked in that run.
  * @param gone what the list shows as gone: a charge that goes while another comes is booked as both
+ * @param before what it showed when it was last heard; null: it never was
+ * @param named what verify's newest answer names as gone; null: it does not say
  */
-export function observeList(m: Ledger, shows: bigint, gone: bigint, before: bigint | null = null): Ledger {
-  // Of 100 verify shows 60 and 40 went, and the list shows 100 as before: it shows refunds late, or never.
+export function observeList(m: Ledger, shows: bigint, gone: bigint, before?: Known, named?: Known): Ledger {
+  const there = m.came - m.went;
+  // Of 100 verify says that 40 went, and the list shows 100 as before: it shows refunds late, or never.
   const isKnown = shows <= (before ?? m.came) && shows + gone <= m.came;
-  const isBehind = isKnown && m.verifyShows === m.came - m.went && shows > m.verifyShows;
-  const verifyHides = shows > (m.listShows ?? 0n) ? min(m.verifyHides, gone) : m.verifyHides;
-  const followed = follow({ ...m, verifyHides, listShows: isBehind ? m.verifyShows : shows });
-  // Of 100 it shows 60 and 40 gone: it accounts for all that came, and verify only does not show what went.
-  const isAll = gone > followed.went && shows + gone <= m.came && (m.verifyShows ?? 0n) > shows;
-  const hides = m.verifyHides + (m.verifyShows ?? 0n) - shows;
-  const known = isAll ? follow({ ...m, listShows: shows, verifyShows: shows, verifyHides: hides }) : followed;
-  const more = max(0n, gone - known.went);
-  return settle({ ...known, came: known.came + more, went: known.went + more });
+  const isBehind = isKnown && shows > there && m.verifyShows !== null && (named ?? m.went) >= m.went - gone;
+  // Before verify has shown any money it may hide all that went. What the list shows again is not hidden.
+  const hides = m.verifyShows === null ? gone : shows > (m.listShows ?? 0n) ? min(m.verifyHides, gone) : m.verifyHides;
+  const followed = follow({ ...m, verifyHides: hides, listShows: isBehind ? there : shows });
+  // Of 100 it shows 60 and 40 gone: verify only does not show what went. So with a charge that came and went meanwhile.
+  const hidden = (m.verifyShows ?? 0n) - shows;
+  const more = max(0n, gone - followed.went);
+  const isAll = more > 0n && hidden > 0n && (shows + gone <= m.came || hidden <= more);
+  const all = { ...m, listShows: shows, verifyShows: shows, verifyHides: m.verifyHides + hidden };
+  const known = isAll ? follow(all) : followed;
+  const late = max(0n, gone - known.went);
+  return settle({ ...known, came: known.came + late, went: known.went + late });
 }
 
 /** came - went is what the source that shows more shows: a rise grows what came, a fall what went. */
@@ -131,5 +141,5 @@ export function grow(m: Ledger, growth: Growth): Ledger {
   return after;
 }
 
-const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -1,3 +1,4 @@
+import { goneBy } from '../cases/predicate.ts';
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, setMoney, type Change, type DossierPayment } from '../payments/change.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
@@ -58,6 +59,8 @@ function mayBeHeard({ terms }: Change, payment: DossierPayment, { startedAt }: H
 
 function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing: Hearing): void {
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
+  const [said] = payment.verifications;
+  const named = said === undefined || said.shows === null ? null : goneBy(said);
   // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
   const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * DAY_MS;
   const opened = payment.openedAt ?? payment.createdAt;
@@ -72,7 +75,7 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const isNothing = before.came === 0n && shows === 0n && gone === 0n;
     if (isNothing || !(mayLower || isRise)) continue;
     const heard = { listFigure: shows, listWord: word, listDoubted: isDoubted, listGone: gone, listHeardAt: startedAt };
-    const after = { ...observeList(before, shows, gone, before.listFigure), ...heard };
+    const after = { ...observeList(before, shows, gone, before.listFigure, named), ...heard };
     setMoney(change, payment, before, after, 'shown by the list', { run: String(runId) });
   }
 }

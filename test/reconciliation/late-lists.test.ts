@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { tell } from '../money/support.ts';
-import { befall } from '../support/failures.ts';
-import { caseOf, decide, letPass, look, startDesk, type Desk } from './support.ts';
+import { caseOf, decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
 // Lists that show less late, show more again, or are in doubt. Every order is one of NGN 8500.00.
-
-type Row = Record<string, unknown>;
 
 let desk: Desk;
 beforeAll(async () => {
@@ -14,36 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.stop());
 
-const rowOf = (reference: string, more: Row = {}): Row => {
-  return { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN', ...more };
-};
-
-/** What verify says of a payment until it says something else. */
-const faults = new Map<string, number>();
-async function verifySays(reference: string, more: Row = {}): Promise<void> {
-  await desk.request('DELETE', `${desk.sandbox?.url}/sandbox/faults/${faults.get(reference) ?? 0}`);
-  const body = { status: true, data: rowOf(reference, more) };
-  faults.set(reference, (await befall(desk, 'verify', 'body', { reference, body, times: 0 })).id);
-  await tell(desk, reference);
-}
-
-/** The whole list is heard; of the other payments it shows what it showed before. @returns how the payment stands */
-const lists = new Map<string, Row[]>();
-async function listShows(reference: string, ...rows: Row[]): Promise<Awaited<ReturnType<typeof look>>> {
-  const all = rows.map((more) => rowOf(reference, more));
-  const data = [...lists.set(reference, all).values()].flat();
-  await letPass(desk, reference, '2 minutes');
-  await befall(desk, 'history', 'body', { body: { status: true, data: { data, hasNextPage: false } } });
-  expect(await desk.reconcile()).toMatchObject({ report: { complete: true } });
-  return look(desk, reference);
-}
-
-async function buy() {
-  const checkout = await desk.checkout();
-  await verifySays(checkout.reference);
-  expect(await look(desk, checkout.reference)).toMatchObject({ order: 'paid' });
-  return checkout;
-}
+const { verifySays, listShows, buy } = scripted(() => desk);
 
 test.each([
   ['in part', '4000', { amount_refunded: 4000 }, 'goes', true],

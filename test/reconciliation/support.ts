@@ -1,8 +1,11 @@
+import { expect } from '@jest/globals';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Report } from '../../src/reconciliation/report.ts';
+import { tell } from '../money/support.ts';
+import { befall } from '../support/failures.ts';
 import { startOf } from '../support/programs.ts';
 import { startShop, TEST_KEY, WEBHOOK_SECRET, type Shop, type ShopOptions } from '../support/shop.ts';
 
@@ -107,4 +110,41 @@ export async function letPass(desk: Desk, reference: string, time: string): Prom
       answered_at = answered_at - interval '${time}', unreadable_since = unreadable_since - interval '${time}'
       WHERE ${ours};
     COMMIT`);
+}
+
+type Row = Record<string, unknown>;
+
+/** Both sources say what a test wants. Rows are laid over one charge, paid with NGN 8500.00. */
+export function scripted(desk: () => Desk) {
+  const faults = new Map<string, number>();
+  const lists = new Map<string, Row[]>();
+  const rowOf = (reference: string, more: Row): Row => {
+    return { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN', ...more };
+  };
+
+  /** Until it says something else. */
+  const verifySays = async (reference: string, more: Row = {}): Promise<void> => {
+    await desk().request('DELETE', `${desk().sandbox?.url}/sandbox/faults/${faults.get(reference) ?? 0}`);
+    const body = { status: true, data: rowOf(reference, more) };
+    faults.set(reference, (await befall(desk(), 'verify', 'body', { reference, body, times: 0 })).id);
+    await tell(desk(), reference);
+  };
+
+  /** The whole list is heard; of other payments it shows what it showed before. @returns how the payment stands */
+  const listShows = async (reference: string, ...rows: Row[]): Promise<Awaited<ReturnType<typeof look>>> => {
+    const all = rows.map((more) => rowOf(reference, more));
+    const data = [...lists.set(reference, all).values()].flat();
+    await letPass(desk(), reference, '2 minutes');
+    await befall(desk(), 'history', 'body', { body: { status: true, data: { data, hasNextPage: false } } });
+    expect(await desk().reconcile()).toMatchObject({ report: { complete: true } });
+    return look(desk(), reference);
+  };
+
+  const buy = async () => {
+    const checkout = await desk().checkout();
+    await verifySays(checkout.reference);
+    expect(await look(desk(), checkout.reference)).toMatchObject({ order: 'paid' });
+    return checkout;
+  };
+  return { verifySays, listShows, buy };
 }

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { befall } from '../support/failures.ts';
+import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
+
+// Verify tells of one charge of a reference, the list of all of them, and refunds stand in the one or in the other. A
+// service that charged twice is asked about both. Every order is one of NGN 8500.00.
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = await startDesk();
+});
+afterAll(() => desk.stop());
+
+const { verifySays, listShows, buy } = scripted(() => desk);
+
+const second = (reference: string, more = {}) => ({ id: `B-${reference}`, ...more });
+const refunded = (reference: string, amount: number) => ({ id: `R-${reference}`, amount: -amount });
+const writeDown = (orderId: string, amount: string) =>
+  desk.run('orders', 'refund', orderId, amount, '--number', orderId);
+const CHARGED_AGAIN = { cases: ['charged_again 850000 0 NGN'] };
+const FINE = { order: 'paid', cases: [] };
+
+/** Later, and still so. */
+async function inTheEnd(reference: string, ...rows: object[]) {
+  await listShows(reference, ...(rows as Record<string, unknown>[]));
+  await letPass(desk, reference, '12 days');
+  return listShows(reference, ...(rows as Record<string, unknown>[]));
+}
+
+test.each(['REVERSED', 'SUCCESS'])(
+  'what only the list shows as refunded stays so when verify calls a second charge %s',
+  async (status) => {
+    const { reference, orderId } = await buy();
+    await writeDown(orderId, '3400');
+    const first = refunded(reference, 3400);
+    await listShows(reference, {}, first);
+    await verifySays(reference, second(reference, { status }));
+    const rows = status === 'SUCCESS' ? [{}, first, second(reference)] : [{}, first];
+    if (status === 'SUCCESS') {
+      expect(await listShows(reference, ...rows)).toMatchObject(CHARGED_AGAIN);
+      await decide(desk, reference, 'refund', '--number', `RF-${reference}`);
+      await verifySays(reference, second(reference, { status: 'REFUNDED' }));
+      rows[2] = second(reference, { status: 'REFUNDED' });
+      await listShows(reference, ...rows);
+    }
+    await verifySays(reference);
+    expect(await look(desk, reference)).toMatchObject(FINE);
+    expect(await inTheEnd(reference, ...rows)).toMatchObject(FINE);
+  },
+);
+
+test('money that came and went in the list before verify told of it pays nothing', async () => {
+  const { reference } = await desk.checkout();
+  await verifySays(reference, { status: 'PENDING' });
+  await listShows(reference, {});
+  const rows = [{}, refunded(reference, 8500)];
+  await listShows(reference, ...rows);
+  await verifySays(reference);
+  expect(await look(desk, reference)).toMatchObject({ order: 'failed', message: null });
+  // A charge that stays pays, once the list has shown it.
+  await verifySays(reference, second(reference));
+  expect(await inTheEnd(reference, ...rows, second(reference))).toMatchObject(FINE);
+});
+
+test('a stranger’s money that went pays no order that adopts it', async () => {
+  const { orderId } = await desk.checkout();
+  const reference = `stranger${orderId.toLowerCase().replace(/[^a-z0-9]/g, '')}`.slice(0, 26);
+  await listShows(reference, {});
+  await listShows(reference, {}, refunded(reference, 8500));
+  const data = { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN' };
+  await befall(desk, 'verify', 'body', { reference, body: { status: true, data }, times: 0 });
+  expect(await desk.run('after-restore', orderId, '--adopt', reference)).toMatchObject({ exit: 0 });
+  expect(await look(desk, reference)).toMatchObject({ order: 'pending', message: null });
+});
+
+test('a dispute that the list told first, and then verify, is news when it is won', async () => {
+  const { reference } = await buy();
+  await listShows(reference, {});
+  await listShows(reference, { status: 'CHARGEBACK' });
+  await decide(desk, reference, 'write-off');
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  await listShows(reference, { status: 'CHARGEBACK' });
+  await verifySays(reference);
+  expect(await look(desk, reference)).toMatchObject({ cases: ['paid_after_decision 850000 0 NGN'] });
+});
+
+test('a refund, and a second charge that the service takes back, in one list: nobody is to refund once more', async () => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {});
+  await writeDown(orderId, '3400');
+  const rows = [{}, refunded(reference, 3400), second(reference, { status: 'REVERSED' })];
+  expect(await listShows(reference, ...rows)).toMatchObject(FINE);
+  expect(await inTheEnd(reference, ...rows)).toMatchObject(FINE);
+});
+
+test('a second charge is not forgotten when verify takes a reversal back before the list is heard', async () => {
+  const { reference } = await buy();
+  expect(await listShows(reference, {}, second(reference))).toMatchObject(CHARGED_AGAIN);
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  await verifySays(reference);
+  expect(await inTheEnd(reference, {}, second(reference))).toMatchObject(CHARGED_AGAIN);
+});
+
+test('a second charge is not forgotten when verify names a refund of the first that the list has told', async () => {
+  const { reference, orderId } = await buy();
+  await writeDown(orderId, '8500');
+  const rows = [{ status: 'REFUNDED' }, second(reference)];
+  expect(await listShows(reference, ...rows)).toMatchObject(CHARGED_AGAIN);
+  await verifySays(reference, { status: 'REFUNDED' });
+  expect(await inTheEnd(reference, ...rows)).toMatchObject(CHARGED_AGAIN);
+});
+
+test('both charges went; what verify says of the second for the first time is no third', async () => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {}, second(reference));
+  await decide(desk, reference, 'refund', '--number', `RF-${reference}`);
+  await writeDown(orderId, '8500');
+  const rows = [{ status: 'REFUNDED' }, second(reference, { status: 'REFUNDED' })];
+  await listShows(reference, ...rows);
+  await verifySays(reference, second(reference));
+  expect(await inTheEnd(reference, ...rows)).toMatchObject(FINE);
+});
+
+test('a list that shows a part’s refund late makes no larger second charge of it', async () => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {}, second(reference));
+  await writeDown(orderId, '3400');
+  await verifySays(reference, { amount_refunded: 3400 });
+  expect(await listShows(reference, {}, second(reference))).toMatchObject(CHARGED_AGAIN);
+  const rows = [{}, refunded(reference, 3400), second(reference)];
+  expect(await listShows(reference, ...rows)).toMatchObject(CHARGED_AGAIN);
+});
