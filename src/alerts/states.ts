@@ -48,7 +48,9 @@ async function refusedKey({ gateway }: LookParts, told: unknown) {
 
 /** Six failures in a row, with the pauses between them, take five minutes. */
 async function failing({ prisma, gateway: { mode } }: LookParts) {
-  const count = await prisma.payment.count({ where: { mode, failures: { gte: 6 } } });
+  // Who fails is asked again: said for the index of what is due.
+  const where = { mode, failures: { gte: 6 }, nextCheckAt: { not: null } };
+  const count = await prisma.payment.count({ where });
   if (count === 0) return null;
   const says = `${counted(count, 'payment')} could not be checked for minutes, or the answer could not be written.`;
   return { says, todo: 'look for "could not be" in the log: it says why' };

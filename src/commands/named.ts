@@ -18,10 +18,14 @@ export const isAddress = (email: string) =>
 export async function findOrder(parts: CommandParts, text: string): Promise<Order> {
   const { prisma, gateway, terms } = parts;
   const reference = gateway.references.parse(text) ?? '';
-  const byId = text.length < 8 ? text : { startsWith: text };
-  const names = [{ id: byId }, { externalId: text }, { payments: { some: { reference } } }, { email: isAddress(text) }];
-  const where = { mode: terms.mode, OR: names };
-  const found = await prisma.order.findMany({ where, orderBy: { createdAt: 'desc' }, take: 20 });
+  const { mode } = terms;
+  const paid = await prisma.payment.findFirst({ where: { mode, reference }, select: { orderId: true } });
+  const whole = [{ id: { in: [text, paid?.orderId ?? text] } }, { externalId: text }];
+  const newest = { orderBy: { createdAt: 'desc' }, take: 20 } as const;
+  const named = await prisma.order.findMany({ where: { mode, OR: whole }, ...newest });
+  // All addresses are read only where no number fits.
+  const part = [...(text.length < 8 ? [] : [{ id: { startsWith: text } }]), { email: isAddress(text) }];
+  const found = named.length > 0 ? named : await prisma.order.findMany({ where: { mode, OR: part }, ...newest });
   const [only, ...others] = found;
   if (only === undefined) throw usageError(`There is no order ${text}: name it by ${words.fields.order}.`);
   if (others.length === 0) return only;

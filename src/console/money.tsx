@@ -28,7 +28,7 @@ export function totalOf(days: readonly (readonly [date: string, totals: Totals])
   return new Map([...all].sort());
 }
 
-async function readDay(prisma: PrismaClient, mode: Mode, span: Span): Promise<Totals> {
+async function readSums(prisma: PrismaClient, mode: Mode, span: Span): Promise<Totals> {
   const totals: Totals = new Map();
   for (const one of await movementsOf(prisma, mode, span)) {
     const { currency, counter, change, held } = one;
@@ -37,23 +37,30 @@ async function readDay(prisma: PrismaClient, mode: Mode, span: Span): Promise<To
   return totals;
 }
 
-/** Transactions are shorter: a day that ended so long ago is told for ever. */
+/** Transactions are shorter: what ended so long ago is told for ever. */
 const SETTLED_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
-/** The movements by days, which Today, Orders and Money all add up. Days that are over are read once. */
+/** The movements by days, which Today, Orders and Money all add up. What is over is read once. */
 export function createBooks(prisma: PrismaClient, mode: Mode) {
   const known = new Map<string, Totals>();
-  /** Of each day in it, until today. */
+  async function read(from: number, to: number): Promise<Totals> {
+    const key = `${from} ${to}`;
+    const sums = known.get(key) ?? (await readSums(prisma, mode, { gte: new Date(from), lt: new Date(to) }));
+    if (to + SETTLED_MS < Date.now()) known.set(key, sums);
+    return sums;
+  }
+  /** Of each day in it, until today, whose hours are read one by one. */
   return async ({ gte, lt }: Span, view: View): Promise<[date: string, totals: Totals][]> => {
     const days: [string, Totals][] = [];
-    const last = Math.min(lt.getTime() - 1, view.now.getTime());
-    const end = Date.parse(dateOf(new Date(last), view.timeZone));
+    const end = Date.parse(dateOf(new Date(Math.min(Number(lt) - 1, Number(view.now))), view.timeZone));
     for (let day = Date.parse(dateOf(gte, view.timeZone)); day <= end; day += DAY_MS) {
       const date = new Date(day).toISOString().slice(0, 10);
-      const span = spanOf(date, view);
-      const totals = known.get(date) ?? (await readDay(prisma, mode, span));
-      if (span.lt.getTime() + SETTLED_MS < Date.now()) known.set(date, totals);
-      days.push([date, totals]);
+      const { gte: from, lt: to } = spanOf(date, view);
+      const [over, step] = to <= view.now ? [to, Number(to) - Number(from)] : [view.now, HOUR_MS];
+      const hours: [string, Totals][] = [];
+      for (let at = Number(from); at < Number(over); at += step) hours.push([date, await read(at, at + step)]);
+      days.push([date, totalOf(hours)]);
     }
     return days;
   };
@@ -97,14 +104,11 @@ export async function moneyPage(here: Here): Promise<Drawn> {
   const options = [...new Set([month, ...months])].map((one) => [one, monthName(one)] as const);
   const table = ui.numbers(`The sums of ${name}`, columns, [...rows, ['Held at the end of the month', atEnd]]);
   const rule = 'One row for each movement of money, with its sign: each column adds up to the table above.';
-  const file = ui.line(
-    ui.link(`/admin/money.csv?month=${month}`, <span class="button">{`Download ${name} (CSV)`}</span>),
-  );
+  const button = <span class="button">{`Download ${name} (CSV)`}</span>;
   const body = [
     ui.filter(ui.choice('month', 'Month', month, options)),
     columns.length === 0 ? ui.line('No money moved in this month.') : table,
-    ui.quiet('Fees and payouts: not told by months.'),
-    ui.card('For the accountant', ui.line(rule), file),
+    ui.card('For the accountant', ui.line(rule), ui.line(ui.link(`/admin/money.csv?month=${month}`, button))),
     ui.more('Day by day', ui.numbers('Earned, day by day', columns, byDay)),
   ];
   return { title: `Money in ${name}`, body };

@@ -101,7 +101,6 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
     const again = times > 1 ? ` (${times} times, until ${whenText(until, view)})` : '';
     return [ui.when(at, view), what + again] as const;
   });
-  const steps = next.map((one) => ui.quiet(one));
   const messages = await prisma.message.findMany({ where: { orderId: orderId ?? '' }, omit: { seq: true } });
   const facts = JSON.stringify({ orderId, chain, evidence, messages }, withoutBodies, 1);
   const open = await openCases(here, told);
@@ -110,7 +109,11 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
     open.length > 0 ? open : ui.notice(ui.toneOf(said.badge), said.sentence, said.next),
     <div class="two">
       {ui.card('The money', sums.map(ui.detail), came)}
-      {ui.card('What happened', ui.detail(story), steps)}
+      {ui.card(
+        'What happened',
+        ui.detail(story),
+        next.map((one) => ui.quiet(one)),
+      )}
     </div>,
     who.role !== 'viewer' && acts,
     ui.more('For your developer', <pre>{facts}</pre>),

@@ -22,7 +22,6 @@ const PAGES: Record<string, Draw> = {
   ...{ '/admin/money': moneyPage, '/admin/checks': checksPage, '/admin/checks/:id': comparisonPage },
   '/admin/activity': activityPage,
 };
-const STYLE = fileURLToPath(new URL('style.css', import.meta.url));
 
 const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
 // PostgreSQL's texts take no NUL.
@@ -33,7 +32,7 @@ const send = (res: Response, html: string, status = 200) => res.status(status).t
 export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string): Router {
   const console = openConsole(parts, ownOrigin);
   const router = Router();
-  router.use('/style.css', express.static(STYLE, { maxAge: 300_000 }));
+  router.use('/style.css', express.static(fileURLToPath(new URL('style.css', import.meta.url)), { maxAge: 300_000 }));
   router.use('/admin', form, (req, res, next) => {
     // Without it browsers do not send the origin of a form, which is checked.
     res.set({ 'referrer-policy': 'same-origin', 'cache-control': 'no-store' });
@@ -55,9 +54,7 @@ function logIn(router: Router, { parts, sessions, shop }: Console): void {
   const tries = createLimit({ pool: parts.database.pool, name: 'login', points: 10, perSec: 900 });
   const page = (to: unknown, fault: string | null) =>
     loginPage(shop(), parts.terms.mode, sessions.asksName, pageAfter(to), fault);
-  router.get('/admin/login', (req, res) => {
-    send(res, page(req.query.to, null));
-  });
+  router.get('/admin/login', (req, res) => void send(res, page(req.query.to, null)));
   router.post('/admin/login', async (req, res) => {
     if (!isFromHere(req)) throw new Problem('foreign-origin');
     await tries.take(networkOf(req.ip));
@@ -131,16 +128,12 @@ function problemPage(console: Console): ErrorRequestHandler {
     const { type, status, options } = asProblem(error, isDatabaseAway);
     if (!(error instanceof Problem) && status >= 500)
       console.parts.logger.error({ err: error, requestId: req.id }, 'request failed');
-    if (res.headersSent) {
-      next(error);
-      return;
-    }
-    if (options.retryAfterSec !== undefined) res.set('retry-after', String(options.retryAfterSec));
+    if (options.retryAfterSec !== undefined && !res.headersSent) res.set('retry-after', String(options.retryAfterSec));
     const isOrder = type === 'not-found' && req.originalUrl.startsWith('/admin/orders/');
     const title = isOrder ? words.problems['no-order'] : PROBLEMS[type].title;
-    const texts: Record<string, string> = words.problems;
-    const told = texts[type] ?? texts['not-found'] ?? '';
+    const told = (words.problems as Record<string, string>)[type] ?? words.problems['not-found'];
     const here = await hereOf(console, req).catch(() => null);
-    send(res, here ? framed({ ...here, told: '' }, title, told) : bare(console.shop(), title, told), status);
+    if (res.headersSent) next(error);
+    else send(res, here ? framed({ ...here, told: '' }, title, told) : bare(console.shop(), title, told), status);
   };
 }

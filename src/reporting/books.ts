@@ -38,7 +38,7 @@ export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span)
       SELECT j.*, j.amount * held AS held, sum(j.amount * ours) OVER so_far
         - greatest(0, sum(j.amount * gone) OVER so_far - sum(j.amount * back) OVER with_next) AS ours
       FROM journal j JOIN signs USING (counter) JOIN payments p USING (reference)
-      WHERE p.mode = ${mode}::mode AND reference IN (
+      WHERE p.mode = ${mode}::mode AND j.counter IS NOT NULL AND reference IN (
         SELECT reference FROM journal WHERE counter IS NOT NULL AND at >= ${gte} AND at < ${lt})
       WINDOW so_far AS (PARTITION BY reference, j.currency ORDER BY j.id),
         with_next AS (so_far ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)),

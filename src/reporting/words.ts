@@ -18,7 +18,7 @@ export const TOLD = {
   payments: { include: TOLD_PAYMENT, orderBy: { createdAt: 'asc' } },
   refunds: { orderBy: { id: 'asc' } },
   release: true,
-  messages: { where: { type: 'order.paid' } },
+  messages: { where: { type: 'order.paid' }, omit: { body: true } },
 } satisfies Prisma.OrderInclude;
 export const TOLD_CASE = { payment: { include: TOLD_PAYMENT }, order: { include: TOLD } } satisfies Prisma.CaseInclude;
 

@@ -354,11 +354,13 @@ CREATE INDEX "cases_of_reference" ON "cases"("reference");
 CREATE INDEX "cases_of_order_index" ON "cases"("order_id");
 CREATE INDEX "cases_by_age" ON "cases"("mode", "opened_at");
 CREATE INDEX "messages_due" ON "messages"("next_try_at");
+CREATE INDEX "messages_unsent" ON "messages"("seq") WHERE (sent_at IS NULL);
 CREATE INDEX "messages_of_order_index" ON "messages"("order_id", "seq");
 CREATE INDEX "webhooks_newest" ON "webhooks"("last_at");
 CREATE INDEX "idempotency_keys_by_age" ON "idempotency_keys"("created_at");
 CREATE INDEX "journal_of_order_index" ON "journal"("order_id", "id");
 CREATE INDEX "journal_by_time" ON "journal"("at");
+CREATE INDEX "journal_of_money" ON "journal"("reference") WHERE (counter IS NOT NULL);
 CREATE INDEX "runs_newest" ON "runs"("mode", "started_at");
 
 -- Promise 1. Deferred: order and release are written in one transaction, and each names the other.
