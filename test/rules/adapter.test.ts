@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import adapter from '../../src/custom/service.ts';
 import { cursor, hmac, link, offsets, pages } from '../../src/gateway/adapter-helpers.ts';
-import { evidenceOf, type Evidence } from '../../src/gateway/evidence.ts';
+import { evidenceOf, storable, type Evidence } from '../../src/gateway/evidence.ts';
 
 const REFERENCE = 'k3v9x2m4q8r7t1w5y6z0abcdef';
 const PAGE = 'https://pay.example/abc';
@@ -178,4 +178,10 @@ test.each<[boolean, string, Parameters<typeof hmac>[0], Record<string, string>]>
 ])('a signature is right, %s: %s', (is, _, scheme, headers) => {
   expect(hmac(scheme)({ headers, body: BODY, secret: 'secret', now: NOW })).toBe(is);
   expect(hmac(scheme)({ headers, body: BODY, secret: 'another', now: NOW })).toBe(false);
+});
+
+test('an error is stored and logged without addresses and control characters, and cut', () => {
+  const said = storable(`no such receiver: "Ada" <ada.obi+x@example.com>,\u0000bob@shop.example ${'x'.repeat(600)}`);
+  expect(said).toContain('no such receiver: "Ada" <…@example.com>, …@shop.example x');
+  expect(said).toHaveLength(500);
 });
