@@ -1,6 +1,7 @@
 import { config as loadEnvFile } from 'dotenv';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { failStart, runProcess, type Running } from '../src/process.ts';
 
@@ -16,6 +17,7 @@ type Part = { url: string; close(): Promise<void> };
 const DATA = '.data/postgres';
 const SANDBOX_KEY = 'sk_test_sandbox_no_real_money';
 const SANDBOX_SECRET = 'sandbox_no_real_money';
+const SANDBOX_ADAPTER = fileURLToPath(new URL('sandbox-adapter.ts', import.meta.url));
 
 loadEnvFile({ quiet: true });
 const [what = 'server', ...words] = process.argv.slice(2);
@@ -89,6 +91,7 @@ async function openSandbox(): Promise<Part> {
   const { startSandbox } = await import('./sandbox/sandbox.ts');
   process.env.GATEWAY_SECRET_KEY = given('GATEWAY_SECRET_KEY') || SANDBOX_KEY;
   process.env.WEBHOOK_SECRETS = given('WEBHOOK_SECRETS') || SANDBOX_SECRET;
+  process.env.GATEWAY_ADAPTER = given('GATEWAY_ADAPTER') || SANDBOX_ADAPTER;
   const serverPort = Number(given('PORT') || 3_000);
   const port = serverPort > 0 && serverPort < 65_535 ? serverPort + 1 : 0;
   const webhookUrl = port === 0 ? null : `http://localhost:${serverPort}/webhooks/payments`;

@@ -22,7 +22,7 @@ const order = exactly<ReturnType<typeof viewOf>>()(z.object(viewed));
 const own = { externalId: maybe, metadata: z.record(text, text) };
 // Prisma knows only that metadata is JSON.
 type ShopView = Omit<ReturnType<typeof shopViewOf>, 'metadata'> & { metadata: Record<string, string> };
-const shopOrder = exactly<ShopView>()(z.object({ ...viewed, ...own, payBy: maybe }));
+const shopOrder = exactly<ShopView>()(z.object({ ...viewed, ...own, email: text, payBy: maybe }));
 const orders = z.object({ orders: z.array(shopOrder), next: maybe });
 const product = z.object({ sku: text, name: text, description: text, image: text, price: text, currency: text });
 const checkout = z.object({ orderId: text, reference: text, status: text, ...priced, checkoutUrl: text });

@@ -2,6 +2,8 @@ import { hint, lease, type AskParts } from '../payments/due.ts';
 
 /** A shopper waits: six seconds in all, then the order is shown as it stands and asked about in the background. */
 const RETURN_MS = 6_000;
+/** The least that a question gets of it. */
+const QUESTION_MS = 1_000;
 const STEP_MS = 150;
 
 export type Returned = { orderId: string; status: string; returnUrl: string | null };
@@ -27,10 +29,10 @@ export async function returnFromCheckout(
   const isSettled = payment.status === 'paid';
   // A hint that teaches nothing is followed by pauses, as a webhook is: a page that is loaded again asks no flood.
   if (mayAsk && !isSettled && payment.quietChecks < 3 && payment.failures < 3) {
-    while (performance.now() < deadline) {
+    while (performance.now() < deadline - QUESTION_MS) {
       const taken = await lease(parts, reference, 'return');
       if (taken !== null) {
-        await confirm(taken, 'person', Math.max(1_000, deadline - performance.now()));
+        await confirm(taken, 'person', deadline - performance.now());
         break;
       }
       await new Promise((resolve) => setTimeout(resolve, STEP_MS));

@@ -51,7 +51,7 @@ export async function eraseOrder(tx: Tx, id: string): Promise<boolean> {
   if (count === 0) return false;
   const payment = { orderId: id };
   await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });
-  await tx.message.updateMany({ where: { orderId: id, sentAt: { not: null } }, data: { body: '' } });
+  await tx.message.updateMany({ where: { orderId: id, nextTryAt: null }, data: { body: '' } });
   return true;
 }
 

@@ -39,9 +39,8 @@ export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payme
 
 /**
  * Locks the order and its payments, so that nobody else decides about its money until this transaction ends. Every
- * change
- * of money or status takes it first. Inserts of children do not wait; leases and hints, which write to payments without
- * it, do.
+ * change of money or status takes it first. Inserts of children do not wait; leases and hints, which write to payments
+ * without it, do.
  * @returns the database's time once the lock is held (as a plain column it would be the time before the wait); null:
  * there is no such order of this mode
  */

@@ -33,6 +33,7 @@ export function viewOf(order: ViewedOrder) {
 export function shopViewOf(order: ViewedOrder) {
   return {
     ...viewOf(order),
+    email: order.email,
     externalId: order.externalId,
     metadata: order.metadata,
     payBy: order.payBy?.toISOString() ?? null,

@@ -46,7 +46,7 @@ test('an order of the shop’s own prices is placed once by its number, and a ch
   const discount = { description: 'Discount', unitAmount: '-49.50', quantity: 1 };
   const gift = { description: 'Gift', unitAmount: '0.00', quantity: 1 };
   const lines = [{ ...line, quantity: 2 }, discount, gift];
-  const own = { externalId: 'A-1', metadata: { cart: '7' }, payBy: inDays(1), lines };
+  const own = { externalId: 'A-1', metadata: { cart: '7' }, payBy: inDays(1), lines, email: basic.email };
   const json = { ...basic, ...own, currency: 'ngn' };
   const first = await post('/orders', json);
   const { orderId } = first.body;

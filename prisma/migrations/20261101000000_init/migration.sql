@@ -9,7 +9,7 @@
 --  6. One open case per mode, reference and currency; one open stop per mode and currency.
 --  7. Verifications, releases, refunds and the journal are never changed or deleted; only bodies are emptied.
 --  8. The journal of an order is a chain: each entry holds the hash of the one before it.
--- 1 to 6 are keys and CHECKs, 7 and 8 the two triggers at the end. No trigger decides anything.
+-- 1 to 6 are keys and CHECKs, 7 and 8 the triggers at the end, which decide nothing.
 
 CREATE TYPE "mode" AS ENUM ('test', 'live');
 CREATE TYPE "order_status" AS ENUM ('pending', 'paid', 'failed', 'expired', 'review', 'cancelled');

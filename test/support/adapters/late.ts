@@ -1,5 +1,5 @@
 import type { ServiceAdapter } from '../../../src/gateway/adapter.ts';
-import service from '../../../src/custom/service.ts';
+import service from '../../../local/sandbox-adapter.ts';
 
 /**
  * The default service, but its hosted pages die after a quarter of an hour, its payments may be paid for a month, and

@@ -1,4 +1,4 @@
-import service from '../../../src/custom/service.ts';
+import service from '../../../local/sandbox-adapter.ts';
 
 /** Takes the service's word for paid for none that it knows. */
 export default {

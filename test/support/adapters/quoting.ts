@@ -1,4 +1,4 @@
-import adapter from '../../../src/custom/service.ts';
+import adapter from '../../../local/sandbox-adapter.ts';
 
 /** It throws, and quotes what it cannot read. */
 export default {

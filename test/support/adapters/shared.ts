@@ -1,4 +1,4 @@
-import adapter from '../../../src/custom/service.ts';
+import adapter from '../../../local/sandbox-adapter.ts';
 import { at } from '../../../src/gateway/adapter-helpers.ts';
 
 /** The default service, but another shop is paid through the same account, and its list filters. */
