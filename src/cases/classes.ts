@@ -39,6 +39,8 @@ export type Source = {
 /** All that the rules look at, of one reference in one currency. */
 export type Facts = {
   standing: { held: bigint; reversed: bigint; stillToGo: bigint; need: bigint };
+  /** By the list, so much more went than ever came. */
+  beyond: bigint;
   /** Where the reference's own order stands; null: it has none. */
   order: { amount: bigint; currency: string; isReleased: boolean; isEnded: boolean } | null;
   currency: string;
@@ -63,7 +65,8 @@ type Digest = Uint8Array<ArrayBuffer>;
 /** All findings, the loudest first: a decision that covers one passes over to the next. Pure. */
 export function classify(facts: Facts): Finding[] {
   const { standing, short, verify, isReleased } = facts;
-  const { held, reversed, stillToGo, need } = standing;
+  const { held, stillToGo, need } = standing;
+  const reversed = standing.reversed + facts.beyond;
   const findings: Finding[] = [];
   const find = (rule: string, name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
     findings.push({ rule, class: name, held: 0n, missing: 0n, ...amounts, digest: digestOf([rule, name, seen]) });

@@ -74,7 +74,7 @@ function header({ shop, mode, query, address, todo }: Here): VNode {
       <strong>{shop}</strong>
       {mode === 'test' && <b class="badge">test money</b>}
       <form action="/admin/find" role="search">
-        <input name="q" type="search" required value={query.get('q') ?? ''} aria-label="E-mail, goods or number" />
+        <input name="q" type="search" required value={query.get('q') ?? ''} {...words.search} />
         <button class="plain">Find</button>
       </form>
       {tabs('Pages', pages)}

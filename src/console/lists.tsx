@@ -46,7 +46,7 @@ const orderRow = (here: Here, order: ListedOrder): ui.Row => ({
   badge: order.badge,
 });
 
-const TABS = Object.entries(words.tabs) as ['all' | Kind, string][];
+export const TABS = Object.entries(words.tabs) as ['all' | Kind, string][];
 const dayOptions = (...keys: (keyof typeof words.days)[]): ui.Option[] => keys.map((key) => [key, words.days[key]]);
 
 /** *What was sold, and did it get paid?* */
@@ -66,8 +66,8 @@ export async function ordersPage(here: Here): Promise<Drawn> {
   const tabs = TABS.map(([key, name]) => {
     return [isWhole ? `${name} ${of(key).length}` : name, to({ tab: key }), key === tab] as const;
   });
-  const [paid, needs, unpaid] = [of('paid').length, of('needs').length, of('unpaid').length];
-  const told = `${ui.counted(orders.length, 'order')}. ${paid} paid, ${needs} need you, ${unpaid} not paid.`;
+  const kinds = TABS.flatMap(([key, name]) => (key === 'all' ? [] : `${of(key).length} ${name.toLowerCase()}`));
+  const told = `${ui.counted(orders.length, 'order')}. ${kinds.join(', ')}.`;
   const totals = totalOf(period.key === 'all' ? [] : await books(period, view));
   const earned = moneyText([...totals].map(([one, sums]) => [one, sums.earned]));
   const currencies: ui.Option[] = [['', 'All'], ...(await soldIn(here)).map((one) => [one, one] as const)];
@@ -88,7 +88,7 @@ export async function ordersPage(here: Here): Promise<Drawn> {
   return { title: 'Orders', body };
 }
 
-async function unsent(here: Here) {
+export async function unsent(here: Here) {
   const count = await unsentOf(here);
   const sentence = `${ui.counted(count, 'order')} not taken by your shipping system. We try again by ourselves.`;
   const all = { hidden: { message: 'all' }, without: ['note', 'despite-missing-money'] };

@@ -68,6 +68,7 @@ function decide(here: Here, one: ToldCase, ends: readonly End[]) {
     </label>
   ));
   const form = act(here, 'cases decide', 'Continue', { hidden, without }, <fieldset class="all">{radios}</fieldset>);
+  if (one.class === 'unit_error') return ui.more('Once your developer knows what it is', form);
   if (refund === undefined || here.who.role === 'viewer') return form;
   const options = { hidden: { ...hidden, as: 'refund' }, without: ['note'] };
   return [

@@ -30,7 +30,7 @@ export function periodOf(query: URLSearchParams, view: View, usual: string): Per
 }
 
 /** Each order is one of these, by the word that its page shows. */
-export type Kind = Exclude<keyof typeof words.tabs, 'all'> | 'waiting' | 'closed';
+export type Kind = Exclude<keyof typeof words.tabs, 'all'> | 'closed';
 const KINDS = Object.entries(words.kinds) as [Kind, string[]][];
 
 /** So many orders are read and counted for a page; what is older is one link away. */

@@ -6,7 +6,7 @@ import type { Run } from '../platform/prisma/client.ts';
 import type { Report } from '../reconciliation/report.ts';
 import { act } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
-import { caseRows, PAGE } from './lists.tsx';
+import { caseRows, PAGE, TABS, unsent } from './lists.tsx';
 import { figure, moneyText, totalOf } from './money.tsx';
 import * as ui from './parts.tsx';
 import { daysOf, heldNow, idOf, ordersOf, soldIn, unsentOf, WINDOW, type Kind, type ListedOrder } from './queries.ts';
@@ -15,18 +15,16 @@ import words from './words.json' with { type: 'json' };
 /** *Is everything all right, and what do I do now?* */
 export async function todayPage(here: Here): Promise<Drawn> {
   const { view, todo, who } = here;
-  const held = await heldNow(here);
-  const checks = await checksOf(here);
+  const [held, checks, rows] = [await heldNow(here), await checksOf(here), await caseRows(here, 8)];
   const alarms = checks.filter(({ badge }) => badge === 'Wrong').map(({ says }) => ui.notice('bad', says));
-  const isFine = alarms.length === 0 ? 'All checks are fine.' : 'Look at the checks.';
+  const isFine = checks.every(({ badge }) => badge === 'Fine') ? 'All checks are fine.' : 'Look at the checks.';
   const stoppable = [...(await soldIn(here)), 'everything'].map((one) => [one, one] as const);
   const what = ui.choice('currency', words.labels.currency, '', stoppable);
-  const rows = await caseRows(here, 8);
   const isHeld = held.size > 0 && ui.line(`Held for a decision: ${moneyText(held)}.`);
   const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: view.timeZone }).format(view.now);
   const body = [
     await stops(here),
-    alarms,
+    [...alarms, await unsent(here)],
     ui.card(
       todo === 0 ? 'Nothing to do' : `${ui.counted(todo, 'thing')} to do`,
       ui.list(rows, 'Everything agrees.'),
@@ -92,7 +90,7 @@ async function soldAndPaid(here: Here): Promise<VNode> {
   const heads = columns.map(({ key, label }) => ui.link(`/admin/orders?day=${key}`, label));
   const figures = [
     count('Orders'),
-    ...(['paid', 'unpaid', 'needs'] as const).map((kind) => count(words.tabs[kind], kind)),
+    ...TABS.flatMap(([kind, name]) => (kind === 'all' ? [] : [count(name, kind)])),
     ...currencies.map((one) => {
       return [`Earned ${one}`, columns.map(({ sums }) => figure(sums.get(one)?.earned ?? 0n, one))] as const;
     }),

@@ -8,7 +8,7 @@ import type { Case } from '../platform/prisma/client.ts';
 import { moneyOf, record, setOrder, setPayment, tell } from './change.ts';
 import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
 import { statusOfPayment } from './decide.ts';
-import { standingOf } from './money.ts';
+import { max, standingOf } from './money.ts';
 import { isOver } from './schedule.ts';
 import { stopOnUnitErrors } from '../cases/stops.ts';
 
@@ -84,6 +84,7 @@ export function findingsOf(change: Change, payment: DossierPayment, money: Money
   const [newest] = payment.verifications;
   const facts: Facts = {
     standing: standingOf(money),
+    beyond: max(0n, -(money.listFigure ?? 0n)),
     order: orderFacts(dossier),
     isRefundLate: isRefundLate(change, payment, money),
     currency: money.currency,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
-/** What the list shows of a reference in a currency; minor units. `isPart`: it lacks rows of what went. */
+/** What the list shows of a reference in a currency; minor units. `isPart`: more went in it than came. */
 export type Listed = { currency: string; word: string | null } & Amounts & Record<'isPart' | 'isDoubted', boolean>;
 type Amounts = Record<'shows' | 'gone', bigint>;
 export type Lists = ReadonlyMap<string, Listed[]>;
@@ -114,8 +114,8 @@ export async function sumsOf(client: pg.PoolClient, mode: Mode, references: stri
   // By the connection that holds the lock: who has lost it hears nothing.
   const text = `
     SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, sum(gone)::text AS gone,
-      greatest(sum(shows), 0)::text AS shows, sum(shows) < 0 AS "isPart", bool_or(l.status = 'unproven') AS "isDoubted",
-      string_agg(DISTINCT word, ', ') AS word
+      greatest(sum(shows), 0)::text AS shows, sum(CASE WHEN shows < 0 THEN shows ELSE shows + gone END) < 0 AS "isPart",
+      bool_or(l.status = 'unproven') AS "isDoubted", string_agg(DISTINCT word, ', ') AS word
     FROM listed l LEFT JOIN payments p ON p.reference = l.reference
     WHERE l.mode = $1 AND l.reference = ANY($2) GROUP BY 1, 2`;
   type Sum = Omit<Listed, 'shows' | 'gone'> & Record<'reference' | 'shows' | 'gone', string>;

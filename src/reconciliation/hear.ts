@@ -21,24 +21,22 @@ const BY = 'reconciliation';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
+/** `isNew`: a stranger's, with the row that it gets. */
+type Differing = { reference: string; orderId: string | null; isNew?: Prisma.PaymentCreateManyInput };
+
 /**
  * Asks verify about a payment that differs, and then hears what the list shows of it.
- * @param payment `isNew`: a stranger's, with the row that it gets
  * @returns false: it could not be heard, so the next run goes on with it
  */
-export async function resolve(
-  parts: AskParts,
-  { reference, orderId, isNew }: { reference: string; orderId: string | null; isNew?: Prisma.PaymentCreateManyInput },
-  listed: Listed[],
-  hearing: Hearing,
-): Promise<boolean> {
+export async function resolve(parts: AskParts, one: Differing, listed: Listed[], heard: Hearing): Promise<boolean> {
+  const { reference, orderId, isNew } = one;
   const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
   // A light run observes nothing but a stranger's money: what differs is verify's to say.
-  if (orderId !== null && !hearing.isWhole) return isAnswered;
-  if (orderId === null && !hearing.isToNow) return false;
+  if (orderId !== null && !heard.isWhole) return isAnswered;
+  if (orderId === null && !heard.isToNow) return false;
   const work = (change: Change): void => {
     const payment = change.dossier.payments.find((one) => one.reference === reference);
-    if (payment !== undefined && mayBeHeard(change, payment, hearing)) hear(change, payment, listed, hearing);
+    if (payment !== undefined && mayBeHeard(change, payment, heard)) hear(change, payment, listed, heard);
   };
   if (orderId !== null) await changeOrder(parts, orderId, BY, work);
   // Its reference is one of the other mode, too: whose money that is, nobody here can write down.
@@ -59,23 +57,25 @@ function mayBeHeard({ terms }: Change, payment: DossierPayment, { startedAt }: H
 
 function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing: Hearing): void {
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
-  const [said] = payment.verifications;
-  const named = said === undefined || said.shows === null ? null : goneBy(said);
+  const [named = null] = payment.verifications.map(goneBy);
   // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
   const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * DAY_MS;
-  const opened = payment.openedAt ?? payment.createdAt;
-  const mayLower = isWhole && (payment.orderId === null || opened.getTime() >= since);
+  const isInReach = payment.orderId === null || (payment.openedAt ?? payment.createdAt).getTime() >= since;
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
     const shown = listed.find((one) => one.currency === currency);
     // Absence, of all or of the row that came, lowers only what verify was asked about.
     if ((shown === undefined || shown.isPart) && payment.orderId === null) continue;
     const { shows, gone, word, isDoubted } = shown ?? { shows: 0n, gone: 0n, word: null, isDoubted: false };
     const before = moneyOf(payment, currency);
-    const isRise = shows > before.came - before.went;
+    // Beyond the list's reach absence says nothing, and what is there is believed.
+    const isTold = shows > before.came - before.went || (isWhole && shown?.isPart === false && gone > before.went);
     const isNothing = before.came === 0n && shows === 0n && gone === 0n;
-    if (isNothing || !(mayLower || isRise)) continue;
-    const heard = { listFigure: shows, listWord: word, listDoubted: isDoubted, listGone: gone, listHeardAt: startedAt };
-    const after = { ...observeList(before, shows, gone, before.listFigure, named), ...heard };
+    if (isNothing || !(isTold || (isWhole && isInReach))) continue;
+    // Refunded, and charged back as well: more went than ever came, and the ledger has no place for that.
+    const beyond = shown?.isPart === true && gone > before.came ? gone - before.came : 0n;
+    const figures = { listFigure: beyond > 0n ? -beyond : shows, listGone: gone - beyond };
+    const heard = { ...figures, listWord: word, listDoubted: isDoubted, listHeardAt: startedAt };
+    const after = { ...observeList(before, shows, gone - beyond, before.listFigure, named), ...heard };
     setMoney(change, payment, before, after, 'shown by the list', { run: String(runId) });
   }
 }

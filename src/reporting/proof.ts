@@ -30,8 +30,8 @@ export async function proofPage(prisma: PrismaClient, mode: Mode, id: string, vi
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>body{font:14px/1.6 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
 p{white-space:pre-wrap}</style>
-<h1>Order ${escape(id)}</h1>
+<main><h1>Order ${escape(id)}</h1>
 ${html.join('\n')}
-</html>
+</main></html>
 `;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -70,6 +70,8 @@ async function type(steps: readonly Step[], env: Record<string, string>): Promis
 }
 
 test('the guide, typed from top to bottom, does what it says', async () => {
+  // Without it, the loops of the guide wait for ever.
+  if (spawnSync('curl', ['--version']).error) throw new Error('the guide is typed with curl: install it');
   const steps = stepsOf(page);
   expect(steps.length).toBeGreaterThan(10);
   const said = await type(steps, {

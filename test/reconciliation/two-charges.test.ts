@@ -130,3 +130,38 @@ test('a list that shows a part’s refund late makes no larger second charge of 
   const rows = [{}, refunded(reference, 3400), second(reference)];
   expect(await listShows(reference, ...rows)).toMatchObject(CHARGED_AGAIN);
 });
+
+const chargedBack = (reference: string) => ({ id: `C-${reference}`, status: 'CHARGEBACK', amount: -8500 });
+
+test.each(['CHARGEBACK', 'REFUNDED', 'SUCCESS'])(
+  'refunded, and charged back as well, is a loss that is told, also where verify says %s',
+  async (status) => {
+    const { reference, orderId } = await buy();
+    await writeDown(orderId, '8500');
+    const first = refunded(reference, 8500);
+    expect(await listShows(reference, {}, first)).toMatchObject({ cases: [] });
+    await verifySays(reference, { status });
+    const lost = { cases: ['reversed 0 850000 NGN'] };
+    expect(await inTheEnd(reference, {}, first, chargedBack(reference))).toMatchObject(lost);
+    expect(await decide(desk, reference, 'explain')).toMatchObject({ exit: 0 });
+    expect(await inTheEnd(reference, {}, first, chargedBack(reference))).toMatchObject({ cases: [] });
+  },
+);
+
+test('charged back and written off, and refunded as well, is a loss that is told', async () => {
+  const { reference } = await buy();
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  await listShows(reference, {}, chargedBack(reference));
+  await decide(desk, reference, 'write-off');
+  const rows = [{}, chargedBack(reference), refunded(reference, 8500)];
+  expect(await listShows(reference, ...rows)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+});
+
+test('a part refunded, and then all of it charged back: the case has both', async () => {
+  const { reference, orderId } = await buy();
+  await writeDown(orderId, '3400');
+  await listShows(reference, {}, refunded(reference, 3400));
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  const rows = [{}, refunded(reference, 3400), chargedBack(reference)];
+  expect(await listShows(reference, ...rows)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+});

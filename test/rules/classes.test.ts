@@ -10,6 +10,7 @@ const word = (outcome: string, doubt: string | null = null) => ({ ...says(0n, do
 const NOTHING: Facts = {
   ...{
     standing: { held: 0n, reversed: 0n, stillToGo: 0n, need: 0n },
+    beyond: 0n,
     order: ORDER,
     currency: 'NGN',
     isReleased: false,

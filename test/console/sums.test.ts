@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { buy, happens } from '../money/support.ts';
+import { eventually } from '../support/eventually.ts';
+import { startShop, type Checkout, type Shop } from '../support/shop.ts';
+
+// Whatever happens to money, and whatever a person does about it: Today, Orders, Money and the CSV tell the same sums.
+
+const MONTH = new Date(Date.now() + 3_600_000).toISOString().slice(0, 7);
+let shop: Shop;
+const bought: Record<string, Checkout> = {};
+beforeAll(async () => {
+  shop = await startShop({ env: { SHOP_TIME_ZONE: 'Africa/Lagos' } });
+});
+afterAll(() => shop.stop());
+
+const open = async (path: string): Promise<string> => (await shop.request<string>('GET', `/admin${path}`)).body;
+const atService = (name: string, act: string, more = {}) => happens(shop, bought[name]?.reference ?? '', act, more);
+
+/** Sends the form of a page that does this, and means it. */
+async function send(path: string, what: string, typed: Record<string, string> = {}): Promise<void> {
+  const form = (await open(path)).split('<form').find((one) => one.includes(`name="do" value="${what}"`)) ?? '';
+  const hidden = [...form.matchAll(/"hidden" name="(\w+)" value="([^"]*)"/g)].map(([, ...pair]) => pair);
+  const fields = { ...(Object.fromEntries(hidden) as object), ...typed, sure: 'yes' };
+  expect((await shop.request('POST', `/admin${path}`, { form: fields })).status).toBe(303);
+}
+const decide = (name: string, typed: Record<string, string>, what = 'cases decide') =>
+  send(`/orders/${bought[name]?.orderId ?? ''}`, what, typed);
+
+async function buyTwice(): Promise<void> {
+  const { orderId } = (bought.twice = await shop.checkout());
+  await atService('twice', 'fail');
+  const again = await shop.request<Checkout>('POST', '/checkout', { json: { orderId } });
+  await happens(shop, again.body.reference, 'pay');
+  await atService('twice', 'pay');
+}
+
+async function buyDjembe(): Promise<void> {
+  bought.drum = await shop.checkout({ items: [{ sku: 'djembe', quantity: 1 }] });
+  await atService('drum', 'pay');
+}
+
+/** In minor units; nothing is 0. */
+const minor = (text = ''): number => Number(text.replace(/[^\d−-]/g, '').replace('−', '-'));
+/** The rows of a page's tables, as what stands in their cells; the head has none above the names. */
+const rowsOf = (html: string) => html.split('<tr>').map((row) => row.split(/(?:<[^>]+>)+/).filter(Boolean));
+const TYPES = ['Paid', 'Refunded', 'Taken back', 'Came back', 'Kept', 'Earned'];
+
+/** What is earned this month, and held now, as each place tells it; the CSV must add up to the table beside it. */
+async function told(currency: string): Promise<{ earned: number[]; held: number[] }> {
+  const paths = ['', '/cases', '/orders?day=this-month', `/money?month=${MONTH}`, `/money.csv?month=${MONTH}`];
+  const [today = '', todo = '', orders = '', money = '', csv = ''] = await Promise.all(paths.map(open));
+  const at = rowsOf(money).flatMap((row) => row.indexOf(currency) + 1 || [])[0] ?? 0;
+  const cell = (name: string): number => minor(rowsOf(money).find(([one]) => one === name)?.[at]);
+  const lines = csv.split('\n').map((line) => [line.split(',')[2], line.split(`,${currency},`)[1]?.split(',')[0]]);
+  const sums = TYPES.map((type) => {
+    const some = lines.filter(([one]) => type === 'Earned' || one === type.toLowerCase());
+    return some.reduce((before, [, sum]) => before + minor(sum), 0);
+  });
+  expect(sums).toEqual(TYPES.map(cell));
+  const said = (text: string, what: string) =>
+    minor(new RegExp(`${what} [^<]*?${currency}\\s(−?[\\d,.]*\\d)`).exec(text)?.[1]);
+  const thisMonth = rowsOf(today).find(([one]) => one === `Earned ${currency}`)?.[3];
+  const held = [said(today, 'Held for a decision:'), said(todo, 'We hold'), cell('Held at the end of the month')];
+  return { earned: [minor(thisMonth), said(orders, 'Earned'), cell('Earned')], held };
+}
+const all = (earned: number, held: number) => ({ earned: [earned, earned, earned], held: [held, held, held] });
+test.each<[what: string, act: () => Promise<unknown>, ngn: number, xof: number, held: number]>([
+  ['a payment', async () => (bought.back = await buy(shop)), 8500, 0, 0],
+  ['a refund', () => decide('back', { amount: '10.00', number: 'RF-1' }, 'orders refund'), 8490, 0, 0],
+  ['too little', async () => (bought.under = await buy(shop, { amount: 8000 })), 8490, 0, 8000],
+  ['too little, accepted', () => decide('under', { as: 'accept', note: 'fine' }), 16_490, 0, 0],
+  ['too much', async () => (bought.over = await buy(shop, { amount: 9000 })), 16_490, 0, 9000],
+  ['too much, its rest refunded', () => decide('over', { number: 'RF-2' }), 24_990, 0, 0],
+  ['paid twice', buyTwice, 33_490, 0, 8500],
+  ['paid twice, once refunded', () => decide('twice', { number: 'RF-3' }), 33_490, 0, 0],
+  ['another currency', buyDjembe, 33_490, 65_000, 0],
+  ['taken back in part', () => atService('drum', 'reverse', { amount: 5000 }), 33_490, 60_000, 0],
+])('%s: all places tell the same sums', async (_what, act, ngn, xof, held) => {
+  await act();
+  expect([await told('NGN'), await told('XOF')]).toEqual([all(ngn * 100, held * 100), all(xof, 0)]);
+});
+
+test('the service shows what the pages said to do: a comparison changes no sum, and opens no case', async () => {
+  for (const [name, amount] of Object.entries({ back: 10, over: 500, twice: 8500 }))
+    await atService(name, 'reverse', { amount });
+  await send('/checks', 'compare');
+  await eventually(async () => (await shop.database.query('SELECT FROM runs WHERE verdict IS NOT NULL')).length > 0);
+  expect(await open('/cases')).toContain('<h1>1 thing to do</h1>');
+  expect(await told('NGN')).toEqual(all(3_349_000, 0));
+});
