@@ -3,12 +3,8 @@
 const { spawnSync } = require('node:child_process');
 const { join } = require('node:path');
 
-const env = {
-  ...process.env,
-  PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
-  PRISMA_HIDE_UPDATE_MESSAGE: '1',
-  PRISMA_DISABLE_WARNINGS: '1',
-};
+const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' };
+env.PRISMA_DISABLE_WARNINGS = '1';
 let prisma;
 try {
   prisma = require.resolve('prisma/build/index.js');
