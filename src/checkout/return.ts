@@ -32,7 +32,7 @@ export async function returnFromCheckout(
     while (performance.now() < deadline - QUESTION_MS) {
       const taken = await lease(parts, reference, 'return');
       if (taken !== null) {
-        await confirm(taken, 'person', deadline - performance.now());
+        await confirm(taken, 'person', Math.max(QUESTION_MS, deadline - performance.now()));
         break;
       }
       await new Promise((resolve) => setTimeout(resolve, STEP_MS));

@@ -51,7 +51,9 @@ export async function eraseOrder(tx: Tx, id: string): Promise<boolean> {
   if (count === 0) return false;
   const payment = { orderId: id };
   await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });
-  await tx.message.updateMany({ where: { orderId: id, nextTryAt: null }, data: { body: '' } });
+  // One that was given up is sent when a person says so.
+  const isDone = { OR: [{ sentAt: { not: null } }, { tries: 0 }] };
+  await tx.message.updateMany({ where: { orderId: id, nextTryAt: null, ...isDone }, data: { body: '' } });
   return true;
 }
 

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
-/** What the list shows of a reference in a currency; minor units. `isPart`: more went in it than came. */
+/** What the list shows of a reference in a currency; minor units. `isPart`: more went than `came`. */
 export type Listed = { currency: string; word: string | null } & Amounts & Record<'isPart' | 'isDoubted', boolean>;
-type Amounts = Record<'shows' | 'gone', bigint>;
+type Amounts = Record<'shows' | 'gone' | 'came', bigint>;
 export type Lists = ReadonlyMap<string, Listed[]>;
 
 export const FIGURES = ['listed', 'earned', 'kept', 'refunded', 'lost', 'elsewhere', 'beyond_reach'] as const;
@@ -33,8 +33,7 @@ const COMPARE = `
   WITH l AS (
     SELECT reference, CASE WHEN min(nullif(currency, '')) = max(currency) THEN max(currency) END AS currency,
       greatest(sum(shows), 0)::bigint AS shows, sum(gone) AS gone, bool_or(status = 'unknown') AS is_odd,
-      bool_or(status = 'unproven') AS is_doubted
-    FROM listed WHERE mode = $1 GROUP BY reference),
+      bool_or(status = 'unproven') AS is_doubted FROM listed WHERE mode = $1 GROUP BY reference),
   o AS (
     SELECT p.reference, p.currency AS own, p.order_id IS NULL AND m.reference IS NULL AS is_aside,
       m.currency, verify_shows, list_shows, list_heard_at, came - went AS shows, went, earned, kept, refunded, lost,
@@ -101,8 +100,7 @@ export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<s
   // Raw: from group to row, in one statement.
   const rows = await prisma.$queryRaw<{ reference: string }[]>`
     SELECT l.reference FROM (
-      SELECT reference, currency, greatest(sum(shows), 0) AS shows FROM listed
-      WHERE mode = ${mode}::mode GROUP BY 1, 2) l
+      SELECT reference, currency, greatest(sum(shows), 0) shows FROM listed WHERE mode = ${mode}::mode GROUP BY 1, 2) l
     LEFT JOIN money m ON m.reference = l.reference AND m.currency = l.currency
     WHERE l.shows <> coalesce(m.came - m.went, 0) AND NOT EXISTS (
       SELECT FROM payments p WHERE p.reference = l.reference AND p.order_id IS NULL AND m.reference IS NULL)`;
@@ -115,14 +113,17 @@ export async function sumsOf(client: pg.PoolClient, mode: Mode, references: stri
   const text = `
     SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, sum(gone)::text AS gone,
       greatest(sum(shows), 0)::text AS shows, sum(CASE WHEN shows < 0 THEN shows ELSE shows + gone END) < 0 AS "isPart",
+      sum(CASE WHEN shows < 0 THEN 0 ELSE shows + gone END)::text AS came,
       bool_or(l.status = 'unproven') AS "isDoubted", string_agg(DISTINCT word, ', ') AS word
     FROM listed l LEFT JOIN payments p ON p.reference = l.reference
     WHERE l.mode = $1 AND l.reference = ANY($2) GROUP BY 1, 2`;
-  type Sum = Omit<Listed, 'shows' | 'gone'> & Record<'reference' | 'shows' | 'gone', string>;
+  type Sum = Omit<Listed, keyof Amounts> & Record<'reference' | keyof Amounts, string>;
   const { rows } = await client.query<Sum>({ text, values: [mode, references], ...PATIENT });
   const sums = new Map<string, Listed[]>();
-  for (const { reference, shows, gone, ...one } of rows)
-    sums.set(reference, [...(sums.get(reference) ?? []), { ...one, shows: BigInt(shows), gone: BigInt(gone) }]);
+  for (const { reference, ...row } of rows) {
+    const one = { ...row, shows: BigInt(row.shows), gone: BigInt(row.gone), came: BigInt(row.came) };
+    sums.set(reference, [...(sums.get(reference) ?? []), one]);
+  }
   return sums;
 }
 

@@ -2,7 +2,7 @@ import { goneBy } from '../cases/predicate.ts';
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, setMoney, type Change, type DossierPayment } from '../payments/change.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
-import { observeList } from '../payments/money.ts';
+import { max, observeList } from '../payments/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import type { Listed } from './compare.ts';
 
@@ -17,9 +17,8 @@ export type Hearing = {
   reachesBackDays: number | null;
 };
 
-const BY = 'reconciliation';
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+const ABSENT = { shows: 0n, gone: 0n, came: 0n, word: null, isDoubted: false, isPart: false };
 
 /** `isNew`: a stranger's, with the row that it gets. */
 type Differing = { reference: string; orderId: string | null; isNew?: Prisma.PaymentCreateManyInput };
@@ -38,9 +37,9 @@ export async function resolve(parts: AskParts, one: Differing, listed: Listed[],
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     if (payment !== undefined && mayBeHeard(change, payment, heard)) hear(change, payment, listed, heard);
   };
-  if (orderId !== null) await changeOrder(parts, orderId, BY, work);
+  if (orderId !== null) await changeOrder(parts, orderId, 'reconciliation', work);
   // Its reference is one of the other mode, too: whose money that is, nobody here can write down.
-  else if ((await changeStranger(parts, reference, BY, work, isNew)) === null) return false;
+  else if ((await changeStranger(parts, reference, 'reconciliation', work, isNew)) === null) return false;
   return isAnswered;
 }
 
@@ -59,20 +58,22 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
   const [named = null] = payment.verifications.map(goneBy);
   // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
-  const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * DAY_MS;
-  const isInReach = payment.orderId === null || (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * 1_440 * MINUTE_MS;
+  const isInReach = payment.orderId !== null && (payment.openedAt ?? payment.createdAt).getTime() >= since;
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
     const shown = listed.find((one) => one.currency === currency);
-    // Absence, of all or of the row that came, lowers only what verify was asked about.
-    if ((shown === undefined || shown.isPart) && payment.orderId === null) continue;
-    const { shows, gone, word, isDoubted } = shown ?? { shows: 0n, gone: 0n, word: null, isDoubted: false };
+    // Absence lowers only what verify was asked about.
+    if (shown === undefined && payment.orderId === null) continue;
+    const { shows: said, gone, came, word, isDoubted, isPart } = shown ?? ABSENT;
     const before = moneyOf(payment, currency);
-    // Beyond the list's reach absence says nothing, and what is there is believed.
-    const isTold = shows > before.came - before.went || (isWhole && shown?.isPart === false && gone > before.went);
-    const isNothing = before.came === 0n && shows === 0n && gone === 0n;
-    if (isNothing || !(isTold || (isWhole && isInReach))) continue;
+    const ever = max(before.came, came);
+    // Beyond the list's reach absence says nothing, of a charge that rolled off as well, and what is there is believed.
+    const isMore = said > before.came - before.went;
+    const shows = isMore || isInReach ? said : max(0n, ever - gone);
+    const isTold = isMore || (isWhole && (isInReach || gone > before.went));
+    if (!isTold || (ever === 0n && gone === 0n)) continue;
     // Refunded, and charged back as well: more went than ever came, and the ledger has no place for that.
-    const beyond = shown?.isPart === true && gone > before.came ? gone - before.came : 0n;
+    const beyond = isPart && ever > 0n && gone > ever ? gone - ever : 0n;
     const figures = { listFigure: beyond > 0n ? -beyond : shows, listGone: gone - beyond };
     const heard = { ...figures, listWord: word, listDoubted: isDoubted, listHeardAt: startedAt };
     const after = { ...observeList(before, shows, gone - beyond, before.listFigure, named), ...heard };

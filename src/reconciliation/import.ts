@@ -19,6 +19,8 @@ export type Counts = {
 export type Checkpoint = { next: Position | null; lastId: string; counts: Counts; window: string };
 
 type ImportParts = { prisma: PrismaClient; gateway: Gateway; client: pg.PoolClient };
+type Save = (checkpoint: Checkpoint) => Promise<unknown>;
+type Imported = { end: End; counts: Counts; isBroken: boolean };
 
 /** Rows between two checkpoints. */
 const BATCH = 20_000;
@@ -28,11 +30,8 @@ const BATCH = 20_000;
  * @param save keeps a checkpoint, once the rows before it are in
  * @returns `isBroken`: a page could not be had, and the next run may go on from the checkpoint
  */
-export async function importList(
-  { prisma, gateway, client }: ImportParts,
-  checkpoint: Checkpoint,
-  save: (checkpoint: Checkpoint) => Promise<unknown>,
-): Promise<{ end: End; counts: Counts; isBroken: boolean }> {
+export async function importList(parts: ImportParts, checkpoint: Checkpoint, save: Save): Promise<Imported> {
+  const { prisma, gateway, client } = parts;
   let { next } = checkpoint;
   const { counts } = checkpoint;
   let [saved, repeats, last] = [counts.records, 0, new Set<string>()];

@@ -4,7 +4,6 @@ import { UserFacingError } from '../platform/user-facing-error.ts';
 import { reconcile, type ReconcileParts } from './run.ts';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /**
  * One whole run a day, and light ones of what is new between, where the adapter filters.
@@ -34,7 +33,7 @@ async function dueSince({ prisma, gateway, terms }: ReconcileParts, everyMin: nu
   if (age(await newest({})) < everyMin * MINUTE_MS) return undefined;
   const judged = { verdict: { in: ['agreed', 'findings'] } };
   const last = await newest(judged);
-  if (last === null || age(await newest({ ...judged, full: true })) >= DAY_MS) return null;
+  if (last === null || age(await newest({ ...judged, full: true })) >= 1_440 * MINUTE_MS) return null;
   const { checkoutLifetimeMin, history } = gateway.adapter;
   // Lists filter by when a payment was opened, which may be long before it was paid.
   const back = (history.lagMin + checkoutLifetimeMin) * MINUTE_MS;

@@ -102,14 +102,13 @@ test('a run of a time between a stranger’s payment and its refund raises nothi
   expect(await look(desk, reference)).toEqual(settled);
 });
 
-test('a stranger’s money stays held when its own row rolls off, and a row of a part that went back stays', async () => {
+test('a stranger’s money stays held when its own row rolls off, less the part whose row stays', async () => {
   const reference = await payAsStranger(desk);
   await desk.reconcile();
-  const before = await look(desk, reference);
-  expect(before).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
+  expect(await look(desk, reference)).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
   await listInstead(reference, (row) => [{ ...row, id: 'part', status: 'REFUNDED', amount: -5 }]);
   for (let run = 0; run < 2; run += 1) await desk.reconcile();
-  expect(await look(desk, reference)).toEqual(before);
+  expect(await look(desk, reference)).toMatchObject({ cases: ['unknown_reference 849500 0 NGN'] });
 });
 
 test('a refund that is not shown comes back as a case when a second charge beside it was kept', async () => {
