@@ -62,8 +62,9 @@ export function standingOf(m: Ledger): Standing {
 }
 
 /**
- * Verify says that `said` is there; what only the list showed as gone it hides. A fall in verify alone waits for the list,
- * which may still show the money: until it is heard, it is taken to show what verify showed before, less what it names.
+ * Verify says that `said` is there, and hides what only the list showed as gone. A fall in verify alone waits for the
+ * list, which may still show the money: until it is heard, it is taken to show what verify showed before, less what
+ * verify names.
  * @param gone what went back since the last answer, by this one; null: all that came
  * @param named what this answer names as gone: so much less is hidden
  */

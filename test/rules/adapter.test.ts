@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import adapter from '../../local/sandbox-adapter.ts';
+import adapter from '../../src/custom/service.ts';
 import { cursor, hmac, link, offsets, pages } from '../../src/gateway/adapter-helpers.ts';
 import { evidenceOf, storable, type Evidence } from '../../src/gateway/evidence.ts';
 
