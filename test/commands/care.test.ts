@@ -90,11 +90,13 @@ test('retention empties and deletes what is old, and nothing of what is open', a
     `UPDATE verifications SET at = at - interval '31 days'; UPDATE webhooks SET last_at = last_at - interval '31 days'`,
   );
   await forge(`UPDATE payments SET created_at = created_at - interval '32 days'`);
+  // The schedule may have asked before she paid.
+  const { length } = await shop.database.query(
+    `SELECT 1 FROM verifications JOIN payments USING (reference) WHERE status = 'paid' AND body IS NOT NULL`,
+  );
   const { exit, out } = await run(shop, ['retention'], { RETAIN_BODIES_DAYS: '30' });
-  expect({ exit, out }).toEqual({
-    exit: 0,
-    out: expect.stringMatching(/^Older than 30 days: 1 answers and 0 messages emptied, \d+ webhooks/),
-  });
+  expect(exit).toBe(0);
+  expect(out).toContain(`Older than 30 days: ${length} answers and 0 messages emptied, `);
   const bodies = `SELECT p.status, count(v.body)::int AS bodies FROM payments p JOIN verifications v USING (reference)
     WHERE status <> 'open' GROUP BY 1 ORDER BY 1`;
   expect(await shop.database.query(bodies)).toEqual([
