@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
-import { act, buy, json, run } from './support.ts';
+import { act, buy, json } from './support.ts';
 
 let shop: Shop;
 let paid: Checkout;
@@ -22,23 +22,23 @@ const webhook = (body: string) =>
   );
 
 test('reconcile ends with 0 where all agrees, with 1 where something is open, with 2 where the list cannot be had', async () => {
-  const agreed = await run(shop, ['reconcile']);
+  const agreed = await shop.command(['reconcile']);
   expect(agreed).toMatchObject({ exit: 0, out: expect.stringMatching(/^AGREED\. [^]*NGN .* unexplained 0\.00/) });
-  const away = await run(shop, ['reconcile'], { GATEWAY_URL: 'http://127.0.0.1:9' });
+  const away = await shop.command(['reconcile'], { GATEWAY_URL: 'http://127.0.0.1:9' });
   expect(away).toMatchObject({ exit: 2, out: expect.stringMatching(/^NOT COMPLETED/) });
   await buy(shop, { email: 'bob@example.com' }, { amount: 8000 }, 'review');
-  const open = await run(shop, ['reconcile', '--json']);
+  const open = await shop.command(['reconcile', '--json']);
   expect([open.exit, JSON.parse(open.out)]).toMatchObject([1, { verdict: 'findings', findings: { underpaid: 1 } }]);
 });
 
 test('books, exports and the proof are files on standard output', async () => {
   const month = new Date().toISOString().slice(0, 7);
   const [books, totals, orders, cases, runs] = [
-    await run(shop, ['books', month]),
+    await shop.command(['books', month]),
     await json<object[]>(shop, 'books', month, '--totals'),
-    await run(shop, ['export', 'orders']),
-    await run(shop, ['export', 'cases']),
-    await run(shop, ['export', 'runs']),
+    await shop.command(['export', 'orders']),
+    await shop.command(['export', 'cases']),
+    await shop.command(['export', 'runs']),
   ];
   expect(books.out).toMatch(/^date,time,type,[^]*,paid,/);
   expect(totals).toEqual([expect.objectContaining({ currency: 'NGN', earned: '8500.00', held: '8000.00' })]);
@@ -52,7 +52,7 @@ test('books, exports and the proof are files on standard output', async () => {
 
 test('explain ends with 1 once the record was changed', async () => {
   await forge(`UPDATE journal SET "by" = 'nobody' WHERE order_id = '${waiting.orderId}'`);
-  expect(await run(shop, ['explain', waiting.orderId])).toMatchObject({
+  expect(await shop.command(['explain', waiting.orderId])).toMatchObject({
     exit: 1,
     out: expect.stringMatching(/was changed/),
   });
@@ -84,7 +84,7 @@ test('S10, P18: an address is erased however a webhook spells it, and what is le
 });
 
 test('retention empties and deletes what is old, and nothing of what is open', async () => {
-  expect((await run(shop, ['retention'])).out).toMatch(/not set/);
+  expect((await shop.command(['retention'])).out).toMatch(/not set/);
   const more = await buy(shop, { email: 'old@example.com' });
   await forge(
     `UPDATE verifications SET at = at - interval '31 days'; UPDATE webhooks SET last_at = last_at - interval '31 days'`,
@@ -94,7 +94,7 @@ test('retention empties and deletes what is old, and nothing of what is open', a
   const { length } = await shop.database.query(
     `SELECT 1 FROM verifications JOIN payments USING (reference) WHERE status = 'paid' AND body IS NOT NULL`,
   );
-  const { exit, out } = await run(shop, ['retention'], { RETAIN_BODIES_DAYS: '30' });
+  const { exit, out } = await shop.command(['retention'], { RETAIN_BODIES_DAYS: '30' });
   expect(exit).toBe(0);
   expect(out).toContain(`Older than 30 days: ${length} answers and 0 messages emptied, `);
   const bodies = `SELECT p.status, count(v.body)::int AS bodies FROM payments p JOIN verifications v USING (reference)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Shop } from '../support/shop.ts';
-import { buy, json, run, statusOf } from './support.ts';
+import { buy, json, statusOf } from './support.ts';
 
 type Row = { id: number | null; class: string; sentence: string };
 
@@ -17,7 +17,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const act = (...words: string[]) => run(shop, [...words, '--by', 'Ada'], receiver.env);
+const act = (...words: string[]) => shop.command([...words, '--by', 'Ada'], receiver.env);
 const unsent = async (orderId: string) =>
   (await shop.database.query('SELECT id, held_by FROM messages WHERE order_id = $1 AND sent_at IS NULL', [orderId]))[0];
 const isSent = (orderId: string) => eventually(async () => (await unsent(orderId)) === undefined);
@@ -25,7 +25,7 @@ const isSent = (orderId: string) => eventually(async () => (await unsent(orderId
 test('the work list has a line for each case, with what to do; a decision is made on what was seen, once', async () => {
   const { orderId, reference } = await buy(shop, {}, { amount: 8000 }, 'review');
   const figures = { held: '8000.00', missing: '0.00', currency: 'NGN' };
-  const [[row, ...others], text] = await Promise.all([json<Row[]>(shop, 'cases', 'list'), run(shop, ['cases'])]);
+  const [[row, ...others], text] = await Promise.all([json<Row[]>(shop, 'cases', 'list'), shop.command(['cases'])]);
   const openedAt: unknown = expect.stringMatching(/^\d{4}-.*Z$/);
   const sentence: unknown = expect.stringMatching(/8,000\.00 came for an order of NGN 8,500\.00/);
   const [id, name] = [expect.any(Number) as unknown, 'underpaid'];
@@ -38,6 +38,7 @@ test('the work list has a line for each case, with what to do; a decision is mad
   expect(await decide('--seen', 'another')).toMatchObject({ exit: 1, err: expect.stringMatching(/not any more/) });
   expect(await decide('--seen', seen)).toMatchObject({ exit: 0, out: expect.stringMatching(/The order \w+ is paid/) });
   expect(await statusOf(shop, orderId)).toBe('paid');
+  await isSent(orderId);
   const [again, open, all] = await Promise.all([decide(), json(shop, 'cases'), json(shop, 'cases', 'list', '--all')]);
   expect([again.exit, open, all]).toEqual([1, [], [expect.objectContaining({ id: row?.id })]]);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { runCommand } from '../../src/cli.ts';
-import { run } from './support.ts';
+import { startProcess } from '../support/process.ts';
 
 // What is not understood ends before anything is opened, so these need no process of their own.
 
@@ -88,7 +88,7 @@ test.each<[string, string[], RegExp]>([
 });
 
 test('a bad configuration ends with 78, before anything is asked', async () => {
-  const { exit, out, err } = await run(null, ['cases', 'list']);
-  expect({ exit, out }).toEqual({ exit: 78, out: '' });
-  expect(err).toContain('DATABASE_URL: is needed');
+  const cli = startProcess('src/cli.ts', {}, ['cases', 'list']);
+  expect([await cli.end(), cli.stdout()]).toEqual([78, '']);
+  expect(cli.stderr()).toContain('DATABASE_URL: is needed');
 });

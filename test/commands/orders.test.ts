@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
-import { act, buy, json, run, statusOf } from './support.ts';
+import { act, buy, json, statusOf } from './support.ts';
 
 const TOKEN = 'the_shop_of_no_real_money';
 const OWN_NUMBER = 'A-2026/17';
@@ -39,7 +39,7 @@ test('of several orders of an address, or of none, it says so and ends with 64',
   expect(several).toMatchObject({ exit: 64, out: '' });
   for (const { orderId } of [waiting, second]) expect(several.err).toContain(orderId);
   expect(several.err).not.toContain(paid.orderId);
-  const none = await run(shop, ['explain', 'nobody@example.com']);
+  const none = await shop.command(['explain', 'nobody@example.com']);
   expect(none).toMatchObject({ exit: 64, err: expect.stringMatching(/no order nobody@example.com: name it by/) });
 });
 
@@ -52,11 +52,11 @@ test('the orders of a day are listed by its word or date, in major units, addres
       RETURNING to_char(created_at, 'YYYY-MM-DD') AS day`;
     const [moved] = await shop.database.query(noon, [orderId]);
     expect(await json(shop, 'orders', 'list', 'yesterday')).toContainEqual(expect.objectContaining(row));
-    const { out } = await run(shop, ['orders', 'list', String(moved?.day)]);
+    const { out } = await shop.command(['orders', 'list', String(moved?.day)]);
     expect(out).toContain(`12:00:00  ${orderId}  NGN 8,500.00`);
     expect(await json(shop, 'orders')).not.toContainEqual(expect.objectContaining({ id: orderId }));
   });
-  expect(await run(shop, ['orders', 'list', '2026-02-30'])).toMatchObject({ exit: 64 });
+  expect(await shop.command(['orders', 'list', '2026-02-30'])).toMatchObject({ exit: 64 });
 });
 
 test('a refund is written down once, up to what was paid', async () => {
@@ -101,7 +101,7 @@ test('a currency is stopped and allowed again, and who did what is listed', asyn
   expect(await checkout()).toBe(409);
   expect(await act(shop, 'checkouts', 'resume', 'XOF')).toMatchObject({ exit: 0 });
   expect(await checkout()).toBe(201);
-  const { out } = await run(shop, ['activity', 'this-week']);
+  const { out } = await shop.command(['activity', 'this-week']);
   expect(out).toMatch(/Ada {2}- {2}checkouts stopped, note prices are wrong, currency XOF/);
   expect(out).toMatch(/Ada {2}\w{8} {2}refunded, NGN 10.00, number RF-1/);
 });

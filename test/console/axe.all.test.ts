@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { run } from '../commands/support.ts';
 import { buy, happens } from '../money/support.ts';
 import { expectGoodLooks, expectToLookGood } from '../shop-pages/support.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -24,7 +23,7 @@ beforeAll(async () => {
   Object.assign(ids, { REVERSED: orderId, LITTLE: little.orderId, MUCH: much.orderId });
   const stranger = { create: true, email: 'eve@example.com', amount: 2000, currency: 'NGN', notify: false };
   await shop.sandboxPost('/transactions/stranger0stranger0stranger/pay', stranger);
-  await run(shop, ['reconcile']);
+  await shop.command(['reconcile']);
   const found = 'SELECT r.id AS "RUN", c.id AS "CASE" FROM runs r, cases c WHERE order_id IS NULL';
   Object.assign(ids, (await shop.database.query(found))[0]);
 });

@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { startProcess } from '../support/process.ts';
-import { TEST_KEY, WEBHOOK_SECRET, type Checkout, type Shop } from '../support/shop.ts';
+import type { Checkout, Shop } from '../support/shop.ts';
 
 export const SHOP_TOKEN = 'a_token_of_a_shop_for_tests';
 
@@ -46,15 +45,10 @@ export const saying = (text: RegExp): unknown => expect.stringMatching(text);
 
 /** What Ada does by a command. @returns its exit code, and all that it said */
 export async function command(shop: Shop, ...words: string[]): Promise<{ exit: number | string; said: string }> {
-  const keys = { GATEWAY_SECRET_KEY: TEST_KEY, WEBHOOK_SECRETS: WEBHOOK_SECRET };
-  const places = { PUBLIC_URL: shop.url, DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url ?? '' };
-  const process = startProcess(
-    'src/cli.ts',
-    { ...keys, ...places },
+  const { exit, out, err } = await shop.command(
     words[1] === 'list' ? words : [...words, '--note', 'a test', '--by', 'ada'],
   );
-  const exit = await process.end();
-  return { exit, said: [...process.lines().map(({ msg }) => msg), process.stderr()].join('\n') };
+  return { exit, said: out + err };
 }
 
 /** Ada accepts the open case of an order. */

@@ -1,18 +1,14 @@
 import { expect } from '@jest/globals';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Report } from '../../src/reconciliation/report.ts';
 import { tell } from '../money/support.ts';
 import { befall } from '../support/failures.ts';
-import { startOf } from '../support/programs.ts';
-import { startShop, TEST_KEY, WEBHOOK_SECRET, type Shop, type ShopOptions } from '../support/shop.ts';
+import { startShop, type Shop, type ShopOptions } from '../support/shop.ts';
+import type { Ran } from '../support/terminal.ts';
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const SHOP_TOKEN = 'a_token_of_a_shop_for_tests';
 
-export type Ran = { exit: number | string; out: string; err: string };
 export type Desk = Shop & {
   /** Ada types a command. @returns its exit code, and what it said */
   run(...words: string[]): Promise<Ran>;
@@ -23,26 +19,7 @@ export type Desk = Shop & {
 export async function startDesk({ env, ...options }: ShopOptions = {}): Promise<Desk> {
   const ours = { GATEWAY_ADAPTER: fileOf('../support/adapters/prompt.ts'), SHOP_API_TOKEN: SHOP_TOKEN, ...env };
   const shop = await startShop({ ...options, env: ours });
-  const keys = { GATEWAY_SECRET_KEY: TEST_KEY, WEBHOOK_SECRETS: WEBHOOK_SECRET, USER: 'ada', HOME: tmpdir() };
-  const places = { PUBLIC_URL: shop.url, DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url ?? '' };
-  const flags = startOf('test/reconciliation/terminal.ts', true);
-  const terminal = fork(flags.pop() ?? '', startOf('src/cli.ts', false).slice(-1), {
-    cwd: tmpdir(),
-    execArgv: flags,
-    env: { ...keys, ...places, ...ours },
-  });
-  const ended = once(terminal, 'exit');
-  let typed: Promise<unknown> = Promise.resolve();
-  const run = (...words: string[]): Promise<Ran> => {
-    const ran = typed.then(async () => {
-      if (terminal.connected) terminal.send(words);
-      const said = await Promise.race([ended.then(() => null), once(terminal, 'message')]);
-      if (said === null) throw new Error('the terminal has ended');
-      return said[0] as Ran;
-    });
-    typed = ran.catch(() => undefined);
-    return ran;
-  };
+  const run = (...words: string[]): Promise<Ran> => shop.command(words, { USER: 'ada', ...ours });
   return {
     ...shop,
     run,
@@ -50,11 +27,6 @@ export async function startDesk({ env, ...options }: ShopOptions = {}): Promise<
       const { exit, out, err } = await run('reconcile', '--json', ...words);
       if (out === '') throw new Error(`reconcile ended with ${exit}: ${err}`);
       return { exit, report: JSON.parse(out) as Report };
-    },
-    stop: async () => {
-      terminal.kill();
-      await ended;
-      await shop.stop();
     },
   };
 }

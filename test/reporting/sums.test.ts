@@ -5,7 +5,6 @@ import { bookPages, bookTotals } from '../../src/reporting/books.ts';
 import { explain, textOfStory, type Story } from '../../src/reporting/explain.ts';
 import { exportCsv, type ExportName } from '../../src/reporting/export.ts';
 import { proofPage } from '../../src/reporting/proof.ts';
-import { run } from '../commands/support.ts';
 import { asShop, buy, command, happens, saying, SHOP_TOKEN, stands } from '../money/support.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 
@@ -170,7 +169,7 @@ test('money of a stranger is told by its reference', async () => {
   const reference = 'stranger0stranger0stranger';
   const payment = { create: true, email: 'eve@example.com', amount: 2000, currency: 'NGN', notify: false };
   await shop.sandboxPost(`/transactions/${reference}/pay`, payment);
-  await run(shop, ['reconcile']);
+  await shop.command(['reconcile']);
   const story = await explain(database.prisma, 'test', { reference }, VIEW);
   expect(story?.words.sentence).toBe('The payment service holds NGN 2,000.00 that belongs to no order of ours.');
   expect(story).toMatchObject({ orderId: null, money: [{ held: 'NGN 2,000.00', ours: 'NGN 0.00' }] });

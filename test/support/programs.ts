@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = new URL('../../', import.meta.url);
 const FOLDER = fileURLToPath(ROOT);
-const PROGRAMS = ['src/server.ts', 'src/worker.ts', 'src/cli.ts', 'tools/probe.ts', 'test/reconciliation/terminal.ts'];
+const PROGRAMS = ['src/server.ts', 'src/worker.ts', 'src/cli.ts', 'tools/probe.ts', 'test/support/command-loop.ts'];
 /** The modules that tests name as adapters. */
 const ADAPTER = /\/adapters\/\w+\.ts$|\/till\.ts$/;
 const HOOKS = 'hooks.js';

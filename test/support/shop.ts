@@ -3,6 +3,7 @@ import { cloneDatabase, type TestDatabase } from './database.ts';
 import { eventually } from './eventually.ts';
 import { freePort } from './ports.ts';
 import { startProcess, type Line, type Running } from './process.ts';
+import { openTerminal, type Ran, type Terminal } from './terminal.ts';
 
 /** Made to be read aloud: they open nothing anywhere. */
 export const TEST_KEY = 'sk_test_no_real_money';
@@ -56,6 +57,8 @@ export type Shop = {
   /** Controls the sandbox. @param path below /sandbox @returns its answer @throws unless it is 2xx */
   sandboxPost<Body = unknown>(path: string, json?: unknown): Promise<Body>;
   sandboxGet<Body = unknown>(path: string): Promise<Body>;
+  /** A person types a command beside the shop. @param env over the places and keys of the shop */
+  command(words: readonly string[], env?: Record<string, string>): Promise<Ran>;
   /** What all processes have logged, also those that have ended. */
   logs(): Line[];
   /** Ends all processes by a signal, and waits. @returns how each ended */
@@ -82,8 +85,17 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const all: Running[] = [];
   let running: Running[] = [];
 
+  const places = {
+    PUBLIC_URL: url,
+    DATABASE_URL: database.url,
+    GATEWAY_URL: gatewayUrl ?? sandbox?.url ?? 'http://127.0.0.1:9',
+    GATEWAY_SECRET_KEY: TEST_KEY,
+    WEBHOOK_SECRETS: WEBHOOK_SECRET,
+  };
+  const terminals = new Map<string, Terminal>();
   const kill: Shop['kill'] = (signal) => Promise.all(running.map((one) => one.kill(signal)));
   const stop = async () => {
+    for (const terminal of terminals.values()) await terminal.close();
     await kill('SIGTERM');
     await sandbox?.close();
     await database.drop();
@@ -93,11 +105,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
       startProcess('src/server.ts', {
         HOST: '127.0.0.1',
         PORT: String(port),
-        PUBLIC_URL: url,
-        DATABASE_URL: database.url,
-        GATEWAY_URL: gatewayUrl ?? sandbox?.url ?? 'http://127.0.0.1:9',
-        GATEWAY_SECRET_KEY: TEST_KEY,
-        WEBHOOK_SECRETS: WEBHOOK_SECRET,
+        ...places,
         WORKER: options.worker === false ? 'off' : 'inline',
         CHECKOUTS_PER_MINUTE: '0',
         // Tests reconcile when they want to.
@@ -130,6 +138,12 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     },
     sandboxPost: (path, json = {}) => control(sandbox, 'POST', path, { json }),
     sandboxGet: (path) => control(sandbox, 'GET', path),
+    command: (words, env = {}) => {
+      const key = JSON.stringify(env);
+      const terminal = terminals.get(key) ?? openTerminal({ ...places, ...env });
+      terminals.set(key, terminal);
+      return terminal.run(words);
+    },
     logs: () => all.flatMap((one) => one.lines()),
     kill,
     restart: async () => {

@@ -20,5 +20,5 @@ process.on('message', (words: string[]) => {
   [out, err] = ['', ''];
   registry.clear();
   const ran = runCommand(words).catch((error: unknown) => String(error));
-  void ran.then((exit) => process.send?.({ exit, out, err }));
+  void ran.then((exit) => process.send?.({ exit, out: out.trimEnd(), err }));
 });
