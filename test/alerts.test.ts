@@ -32,7 +32,7 @@ async function openWorker(): Promise<void> {
     ...{ ALERT_EMAIL: 'ops@example.com,ada@example.com', SMTP_URL: mailServer.url },
   });
   const { GATEWAY_URL: url, GATEWAY_SECRET_KEY: key, mode, DATABASE_URL } = config;
-  const [logger, adapter] = [createLogger('silent'), await loadAdapter(null)];
+  const [logger, adapter] = [createLogger('silent'), await loadAdapter('local/sandbox-adapter.ts')];
   const service = { url, key, mode, adapter, logger };
   const gateway = createGateway({ ...service, checkoutHosts: [], callsPerSecond: 0, concurrency: 8 });
   const { prisma, close } = openDatabase(DATABASE_URL, 4);

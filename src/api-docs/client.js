@@ -4,7 +4,7 @@
  * @typedef {{ sku: string, quantity: number }} Item
  * @typedef {{ email: string, items: Item[], currency?: string, returnUrl?: string }} Basket
  * @typedef {{ orderId: string, status: string, amount: string, currency: string, paidAt: string | null }} Order
- * @typedef {{ what: string, origin: string, key: string, at: number, orderId?: string }} Intent
+ * @typedef {{ what: number, origin: string, key: string, at: number, orderId?: string }} Intent
  */
 
 const OWN = new URL(import.meta.url).origin;
@@ -27,8 +27,9 @@ let onThisPage = 'null';
  * @throws an Error with `type`, the last part of the problem's (empty: no answer), `errors` and the kept `orderId`
  */
 export async function startCheckout(input, origin = OWN) {
-  // Without the e-mail address, which is not kept: at the server a key belongs to its address.
-  const what = JSON.stringify([origin, { ...input, email: undefined }]);
+  // A digest is kept and no basket: it may name a person. At the server a key belongs to its e-mail address.
+  const text = JSON.stringify([origin, { ...input, email: undefined }]);
+  const what = [...text].reduce((digest, letter) => (Math.imul(digest, 31) + letter.codePointAt(0)) | 0, 0);
   const before = kept();
   // crypto.randomUUID is missing on pages without TLS, and in browsers before 2022.
   const key = crypto.getRandomValues(new Uint32Array(4)).join('-');

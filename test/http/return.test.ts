@@ -89,6 +89,6 @@ test('whatever verify does, the shopper waits six seconds at most, and lands on 
   expect(await Promise.all(all.map(({ reference }) => landing(reference)))).toEqual(
     all.map(({ orderId }) => [303, storeOf(orderId, 'pending')]),
   );
-  // Verify's own deadline is ten.
-  expect(performance.now() - began).toBeLessThan(9_500);
+  // A busy machine may be slow, and verify's own deadline is ten.
+  expect(performance.now() - began).toBeLessThan(8_000);
 });
