@@ -22,7 +22,7 @@ export default {
   globalSetup: './test/support/global-setup.ts',
   globalTeardown: './test/support/global-teardown.ts',
   // Each worker starts programs of its own, and waits for them.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // A busy machine starts them slowly.
   testTimeout: 180_000,
 };

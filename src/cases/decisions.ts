@@ -3,7 +3,7 @@ import type { CaseClass } from './classes.ts';
 export const DECISIONS = ['accept', 'refund', 'keep', 'write-off', 'explain'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-type Counter = 'came' | 'went' | 'earned' | 'kept' | 'sendBack' | 'refunded' | 'lost';
+type Counter = 'came' | 'went' | 'earned' | 'kept' | 'sendBack' | 'refunded' | 'lost' | 'byItself';
 type Elsewhere = 'sendBackElsewhere' | 'refundedElsewhere';
 type Figures = Record<Counter | Elsewhere, bigint>;
 
@@ -32,27 +32,29 @@ const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** The table of decisions. Pure. @returns the effect, or why it is not allowed: half a sentence for people */
 export function effectOf(situation: Situation): Effect | string {
-  const { as, elsewhere, case: one, money: m, order, isReleased, shows } = situation;
-  const { held } = one;
-  if (elsewhere && !(as === 'refund' && (held > 0n || one.class === 'refund_not_shown')))
+  const { as, elsewhere, case: one, money: m, order, isReleased, shows, standing } = situation;
+  if (elsewhere && !(as === 'refund' && (one.held > 0n || one.class === 'refund_not_shown')))
     return 'only held money, or a refund that is not shown, is given back by other ways';
   switch (as) {
     case 'accept':
-      if (held === 0n) return 'nothing is held';
+      if (one.held === 0n) return 'nothing is held';
       if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
-      return shows < held ? 'verify does not show all of it' : does({ earned: held }, { releases: held });
+      return shows < one.held ? 'verify does not show all of it' : does({ earned: one.held }, { releases: one.held });
     case 'refund':
     case 'keep':
       return one.class === 'refund_not_shown' ? settleNotShown(situation) : giveUp(situation);
     case 'write-off': {
-      if (one.class !== 'reversed' || situation.standing.held > 0n)
+      if (one.class !== 'reversed' || standing.held > 0n)
         return 'only money that went, with nothing held beside it, is lost';
       const lost = min(one.missing, m.earned + m.kept - (m.refunded - m.refundedElsewhere) - m.lost);
-      return lost > 0n ? does({ lost }) : 'nothing more of it was ours';
+      // What went by itself was counted against a second charge: that one is held again.
+      const again = min(lost - standing.reversed, m.byItself - m.lost);
+      const growth = { lost, ...(again > 0n && { came: again, went: again }) };
+      return lost > 0n ? does(growth) : 'nothing more of it was ours';
     }
     case 'explain': {
       const isOnlyListed = one.class === 'contradicted' && !isReleased && shows === 0n;
-      return held === 0n || isOnlyListed ? does({}) : 'money is held: accept it, refund it or keep it';
+      return one.held === 0n || isOnlyListed ? does({}) : 'money is held: accept it, refund it or keep it';
     }
   }
 }

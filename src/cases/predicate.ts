@@ -3,7 +3,7 @@ import type { Source } from './classes.ts';
 /** What the predicate looks at, of a payment that released its order, in the currency of the release. */
 type Released = {
   /** What it must still show, and what people have booked as going back through the service. */
-  standing: { need: bigint; expected: bigint };
+  standing: Record<'need' | 'expected' | 'lost', bigint>;
   /** Of the released charge itself. */
   refunded: bigint;
   release: { at: Date; serviceId: string | null };
@@ -53,7 +53,7 @@ export function shortfall(
     const waitsUntil = new Date(verify.at.getTime() + lagMin * MINUTE_MS + UNCLEAR_MS);
     const isListNewer = list.heardAt !== null && list.heardAt > verify.at;
     // Under another id, and the list says, too, that more went than people have booked: a person must look.
-    const isSaidTwice = isOther && verify.outcome === 'reversed' && list.gone > standing.expected;
+    const isSaidTwice = isOther && verify.outcome === 'reversed' && list.gone > standing.expected + standing.lost;
     if (!(isOther || isExpected) || isSaidTwice || (!isListNewer && now >= waitsUntil))
       short.push({
         name: 'verify',

@@ -3,8 +3,6 @@ import type { Mode, Order, PrismaClient, Stop } from '../platform/prisma/client.
 
 /** Stops all currencies. */
 export const ALL = '*';
-/** Who stops a currency when payments came in another unit. */
-const THE_PROGRAM = 'program';
 
 /** The stop that new checkouts in a currency run into; null: they are open. */
 export function findStop(db: Tx, mode: Mode, currency: string): Promise<Stop | null> {
@@ -47,5 +45,5 @@ export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, curre
   const exact = await tx.release.count({ where: { mode, currency, at: { gte: since }, acceptedBy: null } });
   if (payers < 2 || exact > payers) return;
   const reason = `${payers} payments came in another unit: compare amountUnit and decimals of the adapter with the hosted page`;
-  await stopCheckouts(tx, mode, currency, THE_PROGRAM, reason);
+  await stopCheckouts(tx, mode, currency, 'program', reason);
 }

@@ -99,13 +99,13 @@ async function write({ tx, orders, payments, money, journal, outbox }: Change): 
       m AS (
         INSERT INTO money SELECT n.* FROM jsonb_populate_recordset((SELECT t FROM money t LIMIT 0), ${rows(money)}::jsonb) n
         ON CONFLICT (reference, currency) DO UPDATE SET verify_shows = excluded.verify_shows,
-          verify_hides = excluded.verify_hides, list_shows = excluded.list_shows, came = excluded.came,
+          verify_gone = excluded.verify_gone, list_shows = excluded.list_shows, came = excluded.came,
           went = excluded.went, earned = excluded.earned, kept = excluded.kept, send_back = excluded.send_back,
           refunded = excluded.refunded, send_back_elsewhere = excluded.send_back_elsewhere,
           refunded_elsewhere = excluded.refunded_elsewhere,
           lost = excluded.lost, by_itself = excluded.by_itself, list_gone = excluded.list_gone,
-          list_word = excluded.list_word, list_doubted = excluded.list_doubted, list_figure = excluded.list_figure,
-          list_heard_at = excluded.list_heard_at),
+          list_word = excluded.list_word, list_doubted = excluded.list_doubted, list_rolled = excluded.list_rolled,
+          list_beyond = excluded.list_beyond, list_heard_at = excluded.list_heard_at),
       t AS (
         INSERT INTO messages (id, mode, type, order_id, body, next_try_at)
         SELECT id, mode, type, order_id, body, next_try_at

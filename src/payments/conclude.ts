@@ -8,7 +8,7 @@ import type { Case } from '../platform/prisma/client.ts';
 import { moneyOf, record, setOrder, setPayment, tell } from './change.ts';
 import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
 import { statusOfPayment } from './decide.ts';
-import { max, standingOf } from './money.ts';
+import { standingOf } from './money.ts';
 import { isOver } from './schedule.ts';
 import { stopOnUnitErrors } from '../cases/stops.ts';
 
@@ -84,7 +84,7 @@ export function findingsOf(change: Change, payment: DossierPayment, money: Money
   const [newest] = payment.verifications;
   const facts: Facts = {
     standing: standingOf(money),
-    beyond: max(0n, -(money.listFigure ?? 0n)),
+    beyond: money.listBeyond,
     order: orderFacts(dossier),
     isRefundLate: isRefundLate(change, payment, money),
     currency: money.currency,
@@ -130,7 +130,8 @@ export function shortfallOf(change: Change, payment: DossierPayment, money: Mone
   const listShows = money.listDoubted && release.acceptedBy === null ? 0n : money.listShows;
   const list = { word: money.listWord, shows: listShows, gone: money.listGone, heardAt: money.listHeardAt };
   const refunded = money.refunded - money.refundedElsewhere;
-  const released = { standing: standingOf(money), refunded, release, verify: verify ?? null, list };
+  const standing = { ...standingOf(money), lost: money.lost };
+  const released = { standing, refunded, release, verify: verify ?? null, list };
   return shortfall(released, now, terms.lagMin);
 }
 

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { goneBy } from '../cases/predicate.ts';
 import { Unanswered } from '../gateway/errors.ts';
 import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -12,7 +11,7 @@ import { moneyOf, record, release, setMoney, setPayment, UNHEARD } from './chang
 import type { Change, DossierPayment, Terms } from './change.ts';
 import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
-import { grow, max, min, observeVerify, standingOf } from './money.ts';
+import { grow, observeVerify, standingOf } from './money.ts';
 import { afterHint, nextCheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
@@ -109,20 +108,15 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
   const { shows, gone, currency: named, serviceId } = evidence;
   if (shows === null) return;
   const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
-  const isSame = before !== undefined && before.shows !== null && before.serviceId === serviceId;
+  // Of another charge than the one that paid, only the list tells whether it adds anything, or takes it away.
+  if (paidBy !== null && serviceId !== null && paidBy !== serviceId) return;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
-  // News of the same charge: more went than its last answer said. Of another charge: more than ever went.
   for (const currency of currencies) {
     const money = moneyOf(payment, currency);
-    const isNamed = currency === named;
-    // The list may have told it first.
-    const known = max(isSame ? (goneBy(before) ?? 0n) : money.went, min(money.went, money.listGone));
-    const more = gone === null ? null : max(0n, gone - known);
-    // Of another charge than the one that paid, only the list tells whether it takes anything away.
-    const isOther = paidBy !== null && serviceId !== null && paidBy !== serviceId;
-    const news = isOther ? 0n : isNamed ? more : named === null ? null : 0n;
-    const after = observeVerify(money, isNamed ? shows : 0n, news, gone ?? 0n);
+    const isElsewhere = named !== null && named !== currency;
+    const isOther = before !== undefined && before.serviceId !== serviceId;
+    const after = observeVerify(money, named === currency ? shows : 0n, isElsewhere ? 0n : gone, isOther);
     // What the list is taken to show was not heard.
     const heard = after.listShows === money.listShows ? {} : UNHEARD;
     setMoney(change, payment, money, { ...after, ...heard }, 'shown by verify');

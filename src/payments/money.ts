@@ -3,12 +3,12 @@
  * Pure: the same rows in, the same rows out. Amounts are minor units, and every counter only grows.
  */
 export type Ledger = {
-  /** By verify's newest readable answer, less what it hides; null: none yet. */
+  /** What is there, and what went of it, by verify's newest answer about money; `verifyShows` null: none yet. */
   verifyShows: bigint | null;
-  /** What went of its charge by the list alone: verify says only a state and an amount. */
-  verifyHides: bigint;
-  /** By the list as it was last heard, or is taken to be until then; null: neither. */
+  verifyGone: bigint;
+  /** The same by the list as it was last heard, or is taken to be until then; null: neither. */
   listShows: bigint | null;
+  listGone: bigint;
   came: bigint;
   went: bigint;
   earned: bigint;
@@ -21,14 +21,15 @@ export type Ledger = {
   /** The part of sendBack that went back although no person had booked it. */
   byItself: bigint;
 };
-export type Counter = Exclude<keyof Ledger, 'verifyShows' | 'verifyHides' | 'listShows'>;
+export type Counter = Exclude<keyof Ledger, keyof typeof UNSEEN>;
 
 /** How much of which counter: a row of the journal each. */
 export type Growth = Partial<Record<Counter, bigint>>;
 
 const NOTHING = { came: 0n, went: 0n, earned: 0n, kept: 0n, sendBack: 0n, refunded: 0n, lost: 0n, byItself: 0n };
 const NOTHING_ELSEWHERE = { sendBackElsewhere: 0n, refundedElsewhere: 0n };
-export const EMPTY: Ledger = { verifyShows: null, verifyHides: 0n, listShows: null, ...NOTHING, ...NOTHING_ELSEWHERE };
+const UNSEEN = { verifyShows: null, verifyGone: 0n, listShows: null, listGone: 0n };
+export const EMPTY: Ledger = { ...UNSEEN, ...NOTHING, ...NOTHING_ELSEWHERE };
 
 /** What follows from a ledger by subtraction. */
 export type Standing = {
@@ -62,53 +63,52 @@ export function standingOf(m: Ledger): Standing {
 }
 
 /**
- * Verify says that `said` is there, and hides what only the list showed as gone. A fall in verify alone waits for the
- * list, which may still show the money: until it is heard, it is taken to show what verify showed before, less what
- * verify names.
- * @param gone what went back since the last answer, by this one; null: all that came
- * @param named what this answer names as gone: so much less is hidden
+ * Verify says what is there of a charge, and what went of it.
+ * @param gone null: all that came
+ * @param isOther it speaks of another charge than its last answer: what went of that one stays gone
  */
-export function observeVerify(m: Ledger, said: bigint, gone: bigint | null, named = 0n): Ledger {
-  const before = m.verifyShows ?? 0n;
-  const shows = max(min(said, before), said - max(0n, m.verifyHides - named));
-  // Once verify itself says that all of it went, it hides that no more.
-  const verifyHides = said === 0n && before === 0n ? max(0n, m.verifyHides - named) : m.verifyHides;
-  if (shows >= before) return settle(follow({ ...m, verifyShows: shows, verifyHides }));
-  const known = max(before, m.listShows ?? 0n);
-  return settle(follow({ ...m, verifyShows: shows, listShows: gone === null ? 0n : max(0n, known - gone) }));
+export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null, isOther = false): Ledger {
+  const came = m.verifyShows === null ? m.came : m.verifyShows + m.verifyGone;
+  const verifyGone = gone === null ? came : gone + (isOther ? m.verifyGone : 0n);
+  return settle(follow({ ...m, ...untilHeard(m, shows, verifyGone), verifyShows: shows, verifyGone }));
 }
 
-type Known = bigint | null;
+/**
+ * What the list is taken to show until it is heard. Where verify shows less, and names nothing that went, it may go on
+ * showing that. Where verify takes back that money went (a dispute was won), so does the list, but not of refunds.
+ */
+function untilHeard(m: Ledger, shows: bigint, gone: bigint): Pick<Ledger, 'listShows' | 'listGone'> {
+  const shown = m.verifyShows ?? 0n;
+  const isLess = shown - shows > max(0n, gone - m.verifyGone);
+  const takenBack = max(0n, min(m.verifyGone - gone, shows - shown));
+  const listGone = max(min(m.listGone, standingOf(m).expected), m.listGone - takenBack);
+  const came = max((m.listShows ?? 0n) + m.listGone, isLess ? shown + m.verifyGone : 0n);
+  return { listShows: came === 0n ? m.listShows : came - listGone, listGone };
+}
 
 /**
  * A whole run heard the list. Whether it may be heard is the caller's to know: the run began `lagMin` after verify last
  * said something else of the reference, and verify was asked in that run.
- * @param gone what the list shows as gone: a charge that goes while another comes is booked as both
- * @param before what it showed when it was last heard; null: it never was
- * @param named what verify's newest answer names as gone; null: it does not say
  */
-export function observeList(m: Ledger, shows: bigint, gone: bigint, before?: Known, named?: Known): Ledger {
-  const there = m.came - m.went;
-  // Of 100 verify says that 40 went, and the list shows 100 as before: it shows refunds late, or never.
-  const isKnown = shows <= (before ?? m.came) && shows + gone <= m.came;
-  const isBehind = isKnown && shows > there && m.verifyShows !== null && (named ?? m.went) >= m.went - gone;
-  // Before verify has shown any money it may hide all that went. What the list shows again is not hidden.
-  const hides = m.verifyShows === null ? gone : shows > (m.listShows ?? 0n) ? min(m.verifyHides, gone) : m.verifyHides;
-  const followed = follow({ ...m, verifyHides: hides, listShows: isBehind ? there : shows });
-  // Of 100 it shows 60 and 40 gone: verify only does not show what went. So with a charge that came and went meanwhile.
-  const hidden = (m.verifyShows ?? 0n) - shows;
-  const more = max(0n, gone - followed.went);
-  const isAll = more > 0n && hidden > 0n && (shows + gone <= m.came || hidden <= more);
-  const all = { ...m, listShows: shows, verifyShows: shows, verifyHides: m.verifyHides + hidden };
-  const known = isAll ? follow(all) : followed;
-  const late = max(0n, gone - known.went);
-  return settle({ ...known, came: known.came + late, went: known.went + late });
+export function observeList(m: Ledger, listShows: bigint, listGone: bigint): Ledger {
+  return settle(follow({ ...m, listShows, listGone }));
 }
 
-/** came - went is what the source that shows more shows: a rise grows what came, a fall what went. */
+/**
+ * There is the most that a source shows as come, less the most that a source shows as gone. Of a payment of 85:
+ *
+ *   verify says         the list shows            there   booked
+ *   60, and 25 gone     85: late, or never         60     25 went
+ *   85: no refunds      60, and 25 gone            60     25 went
+ *   85: the first one   170: two charges          170     85 came, and is held
+ *   85: the second      85, and 85 gone            85     85 came, and 85 went
+ */
 function follow(m: Ledger): Ledger {
-  const change = max(m.verifyShows ?? 0n, m.listShows ?? 0n) - (m.came - m.went);
-  return change > 0n ? { ...m, came: m.came + change } : { ...m, went: m.went - change };
+  const [verifyShows, listShows] = [m.verifyShows ?? 0n, m.listShows ?? 0n];
+  const gone = max(m.verifyGone, m.listGone);
+  const there = max(verifyShows + m.verifyGone, listShows + m.listGone) - gone;
+  const came = max(m.came, there + max(m.went, gone));
+  return { ...m, came, went: came - there };
 }
 
 /** What goes eats first what was to go, then what waits (it went back by itself), and only then what was earned. */

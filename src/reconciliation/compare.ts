@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
-/** What the list shows of a reference in a currency; minor units. `isPart`: more went than `came`. */
+/** What the list shows of a reference in a currency; minor units. `isPart`: rows of what went are more than `came`. */
 export type Listed = { currency: string; word: string | null } & Amounts & Record<'isPart' | 'isDoubted', boolean>;
 type Amounts = Record<'shows' | 'gone' | 'came', bigint>;
 export type Lists = ReadonlyMap<string, Listed[]>;
@@ -36,12 +36,12 @@ const COMPARE = `
       bool_or(status = 'unproven') AS is_doubted FROM listed WHERE mode = $1 GROUP BY reference),
   o AS (
     SELECT p.reference, p.currency AS own, p.order_id IS NULL AND m.reference IS NULL AS is_aside,
-      m.currency, verify_shows, list_shows, list_heard_at, came - went AS shows, went, earned, kept, refunded, lost,
+      m.currency, list_shows, list_heard_at, came - went AS shows, went, earned, kept, refunded, lost,
       m.refunded_elsewhere + m.send_back_elsewhere AS elsewhere, m.came - m.earned - m.kept - m.send_back AS held,
       m.refunded - m.refunded_elsewhere + m.send_back - m.send_back_elsewhere + m.lost - m.went AS to_go,
       p.reference IN (
         SELECT c.reference FROM cases c JOIN payments q ON q.reference = c.reference
-        WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case, p.order_id, list_figure,
+        WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case, list_gone + list_beyond - list_rolled gone,
       (p.next_check_at IS NOT NULL OR list_doubted) AND earned > 0 AS is_unclear, p.answered_at,
       coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(hours => $4 * 24 - 6) AS is_in_reach
     FROM payments p LEFT JOIN money m ON m.reference = p.reference WHERE p.mode = $1),
@@ -50,13 +50,12 @@ const COMPARE = `
       CASE
         WHEN o.reference IS NULL THEN l.shows > 0
         WHEN is_aside THEN false
-        WHEN o.currency IS NULL THEN has_case OR coalesce(l.shows > 0 OR gone > 0 OR is_odd OR is_doubted, false)
-        -- A case, a debt, a refund that does not show, a word for people, another currency, a figure of either source.
+        WHEN o.currency IS NULL THEN has_case OR coalesce(l.shows > 0 OR l.gone > 0 OR is_odd OR is_doubted, false)
+        -- A case, a debt, a refund that does not show, a word for people, another currency, other figures.
         ELSE has_case OR is_unclear OR held <> 0 OR to_go <> 0
-          OR coalesce(gone > went OR is_doubted OR (is_odd AND earned = 0), false)
+          OR coalesce(is_doubted OR (is_odd AND earned = 0), false)
           OR coalesce(l.shows > 0 AND l.currency IS DISTINCT FROM o.currency, false)
-          OR coalesce(verify_shows, o.shows) <> o.shows OR coalesce(list_shows, o.shows) <> o.shows
-          OR (is_in_reach AND order_id IS NOT NULL AND coalesce(list_figure, o.shows + went) <> coalesce(l.shows, 0))
+          OR coalesce(l.gone, 0) <> o.gone
           OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows ELSE coalesce(l.shows, 0) > o.shows END
       END AS differs,
       CASE WHEN is_aside THEN 0 ELSE l.shows END AS listed, earned, kept, refunded, lost, elsewhere,

@@ -1,8 +1,7 @@
-import { goneBy } from '../cases/predicate.ts';
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, setMoney, type Change, type DossierPayment } from '../payments/change.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
-import { max, observeList } from '../payments/money.ts';
+import { max, min, observeList, standingOf } from '../payments/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import type { Listed } from './compare.ts';
 
@@ -56,27 +55,31 @@ function mayBeHeard({ terms }: Change, payment: DossierPayment, { startedAt }: H
 
 function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing: Hearing): void {
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
-  const [named = null] = payment.verifications.map(goneBy);
   // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
   const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * 1_440 * MINUTE_MS;
   const isInReach = payment.orderId !== null && (payment.openedAt ?? payment.createdAt).getTime() >= since;
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
-    const shown = listed.find((one) => one.currency === currency);
-    // Absence lowers only what verify was asked about.
-    if (shown === undefined && payment.orderId === null) continue;
-    const { shows: said, gone, came, word, isDoubted, isPart } = shown ?? ABSENT;
+    const shown = listed.find((one) => one.currency === currency) ?? ABSENT;
+    const { shows, gone: now, came } = shown;
     const before = moneyOf(payment, currency);
     const ever = max(before.came, came);
-    // Beyond the list's reach absence says nothing, of a charge that rolled off as well, and what is there is believed.
-    const isMore = said > before.came - before.went;
-    const shows = isMore || isInReach ? said : max(0n, ever - gone);
-    const isTold = isMore || (isWhole && (isInReach || gone > before.went));
-    if (!isTold || (ever === 0n && gone === 0n)) continue;
+    // What never came has not gone: a debit failed, and was reversed.
+    if (ever === 0n) continue;
+    const told = before.listGone + before.listBeyond;
+    // Absent, or failed, is not given back. Less by what was refunded is: not every list names it.
+    const unnamed = min(max(0n, ever - shows - now), standingOf(before).toGo);
+    const inReach = came === 0n && now === 0n ? told : now + unnamed;
+    // Beyond the list's reach nothing is absent: it has rolled off. A light run reads only what is new.
+    const listRolled = isInReach ? 0n : max(min(before.listRolled, told), isWhole ? told - now : 0n);
+    const all = isInReach ? inReach : isWhole ? listRolled + now : max(told, now);
     // Refunded, and charged back as well: more went than ever came, and the ledger has no place for that.
-    const beyond = isPart && ever > 0n && gone > ever ? gone - ever : 0n;
-    const figures = { listFigure: beyond > 0n ? -beyond : shows, listGone: gone - beyond };
-    const heard = { ...figures, listWord: word, listDoubted: isDoubted, listHeardAt: startedAt };
-    const after = { ...observeList(before, shows, gone - beyond, before.listFigure, named), ...heard };
-    setMoney(change, payment, before, after, 'shown by the list', { run: String(runId) });
+    const listBeyond = max(isInReach ? 0n : before.listBeyond, shown.isPart ? all - ever : 0n);
+    const listGone = min(all, ever);
+    const isMore = shows > before.came - before.went;
+    const there = isInReach ? shows : max(ever - listGone, isMore ? shows : 0n);
+    const isNews = isInReach || isMore || (isWhole && all > told);
+    const heard = { listBeyond, listWord: shown.word, listDoubted: shown.isDoubted, listHeardAt: startedAt };
+    const after = isNews ? { ...observeList(before, there, listGone), ...heard } : before;
+    setMoney(change, payment, before, { ...after, listRolled }, 'shown by the list', { run: String(runId) });
   }
 }

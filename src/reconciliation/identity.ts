@@ -24,7 +24,6 @@ export function createIdentity(sums: Comparison['sums']) {
     for (const name of FIGURES) book(currency, name, signed[name]);
   };
   for (const { currency, ...figures } of sums) bookFigures(currency, figures);
-
   /** A payment that differs, as its ledger stands now. Held and missing money counts under its case. */
   const bookPayment = (payment: Payment, sums: readonly Listed[]): void => {
     for (const currency of new Set([...sums, ...payment.money].map((one) => one.currency))) {
@@ -41,7 +40,6 @@ export function createIdentity(sums: Comparison['sums']) {
       book(currency, isOpen ? about.class : 'not_heard_yet', listed - (money.came - money.went));
     }
   };
-
   return {
     /** Adds references that differ. @param listed what the list shows of them */
     add: async (prisma: PrismaClient, mode: Mode, listed: Lists, references: string[]): Promise<void> => {

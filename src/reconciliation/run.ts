@@ -142,7 +142,6 @@ async function judge(running: Running): Promise<Report> {
   const isFirst = (await prisma.run.count({ where: { mode, verdict: { in: ['agreed', 'findings'] } } })) === 0;
   const why = whyNotJudged(whole, isFirst ? differences.length - known : 0);
   if (why !== null) return baseReport(running, why);
-
   const identity = createIdentity(whole?.sums ?? []);
   const done: Done = { verified: 0, repaired: 0, left: 0, strangers: 0 };
   for (let from = 0; from < differences.length; from += BATCH) {

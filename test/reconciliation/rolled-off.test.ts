@@ -30,6 +30,57 @@ test.each([8500, 3400])(
   },
 );
 
+const refunded = (reference: string, amount: number, name = 'R') => {
+  return { id: `${name}-${reference}`, status: 'REFUNDED', amount: -amount };
+};
+/** Written down, and named by verify as one sum. */
+async function refund(orderId: string, reference: string, amount: number, sum = amount): Promise<void> {
+  await desk.run('orders', 'refund', orderId, String(amount), '--number', `${sum}-${reference}`);
+  await verifySays(reference, { amount_refunded: sum });
+}
+
+test.each([
+  [3400, 3400],
+  [3400, 5100],
+  [5100, 3400],
+])('refunded %s, rolled off, and then charged back %s: it is told whole', async (amount, back) => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {});
+  await refund(orderId, reference, amount);
+  expect(await listShows(reference, {}, refunded(reference, amount))).toMatchObject({ cases: [] });
+  await letPass(desk, reference, '30 days');
+  expect(await listShows(reference)).toMatchObject({ order: 'paid', cases: [] });
+  const row = chargedBack(reference, back);
+  expect(await listShows(reference, row)).toMatchObject({ cases: [`reversed 0 ${back}00 NGN`] });
+  await decide(desk, reference, 'write-off');
+  expect(await listShows(reference, row)).toMatchObject({ cases: [] });
+  expect(await listShows(reference)).toMatchObject({ cases: [] });
+});
+
+test.each(['write-off', 'explain'])(
+  'what was decided (%s) stays so when refunds roll off before the loss',
+  async (as) => {
+    const { reference, orderId } = await buy();
+    await listShows(reference, {});
+    const [first, second] = [refunded(reference, 1000), refunded(reference, 1000, 'S')];
+    await refund(orderId, reference, 1000);
+    await listShows(reference, {}, first);
+    await letPass(desk, reference, '3 days');
+    await refund(orderId, reference, 1000, 2000);
+    expect(await listShows(reference, {}, first, second)).toMatchObject({ cases: [] });
+    await letPass(desk, reference, '1 day');
+    await verifySays(reference, { status: 'CHARGEBACK' });
+    const back = chargedBack(reference);
+    expect(await listShows(reference, {}, first, second, back)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+    expect(await decide(desk, reference, as)).toMatchObject({ exit: 0 });
+    await letPass(desk, reference, '4 days');
+    expect(await listShows(reference, second, back)).toMatchObject({ cases: [] });
+    await letPass(desk, reference, '3 days');
+    expect(await listShows(reference, back)).toMatchObject({ cases: [] });
+    expect(await listShows(reference)).toMatchObject({ cases: [] });
+  },
+);
+
 test('a second charge that was refunded as advised is no chargeback of the first, which has rolled off', async () => {
   const { reference } = await buy();
   const second = { id: `B-${reference}` };
@@ -54,4 +105,9 @@ test('a failed debit whose reversal is a row of its own is no loss', async () =>
   await verifySays(reference, { status: 'FAILED' });
   const rows = [{ status: 'FAILED' }, { id: `R-${reference}`, status: 'REVERSED', amount: -8500 }];
   expect(await listShows(reference, ...rows)).toMatchObject({ order: 'failed', cases: [] });
+  // The next try pays. Of its list nobody can tell which of both was reversed, so a person looks.
+  const paid = { id: `B-${reference}` };
+  await verifySays(reference, paid);
+  expect(await look(desk, reference)).toMatchObject({ order: 'paid', message: 'goes' });
+  expect(await listShows(reference, ...rows, paid)).toMatchObject({ order: 'paid', cases: ['reversed 0 850000 NGN'] });
 });

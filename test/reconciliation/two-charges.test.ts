@@ -165,3 +165,48 @@ test('a part refunded, and then all of it charged back: the case has both', asyn
   const rows = [{}, refunded(reference, 3400), chargedBack(reference)];
   expect(await listShows(reference, ...rows)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
 });
+
+test('charged back in part and written off; charged again and refunded as advised: that is all', async () => {
+  const { reference } = await buy();
+  const first = { status: 'REFUNDED', amount_refunded: 3400 };
+  await verifySays(reference, first);
+  expect(await listShows(reference, first)).toMatchObject({ cases: ['reversed 0 340000 NGN'] });
+  await decide(desk, reference, 'write-off');
+  await verifySays(reference, second(reference, { amount: 3400 }));
+  await listShows(reference, first, second(reference, { amount: 3400 }));
+  await decide(desk, reference, 'refund', '--number', `RF-${reference}`);
+  const gone = second(reference, { amount: 3400, status: 'REFUNDED' });
+  await verifySays(reference, gone);
+  expect(await inTheEnd(reference, first, gone)).toMatchObject(FINE);
+});
+
+test('refunded in part, charged back in part by the list alone, and refunded in part again: nothing more came', async () => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {});
+  const rows: object[] = [{}, { id: `S-${reference}`, amount: -1000 }];
+  await writeDown(orderId, '1000');
+  await verifySays(reference, { amount_refunded: 1000 });
+  await listShows(reference, ...(rows as Record<string, unknown>[]));
+  rows.push({ id: `C-${reference}`, status: 'CHARGEBACK', amount: -3400 });
+  expect(await inTheEnd(reference, ...rows)).toMatchObject({ cases: ['reversed 0 340000 NGN'] });
+  await decide(desk, reference, 'write-off');
+  await desk.run('orders', 'refund', orderId, '1000', '--number', 'the second one');
+  await verifySays(reference, { amount_refunded: 2000 });
+  expect(await look(desk, reference)).toMatchObject(FINE);
+  rows.push({ id: `T-${reference}`, amount: -1000 });
+  const money = ['NGN came 850000 went 540000 earned 850000 refunded 200000 lost 340000'];
+  expect(await inTheEnd(reference, ...rows)).toMatchObject({ ...FINE, money });
+});
+
+test('charged twice, and the first is charged back: written off, the second one waits for a person again', async () => {
+  const { reference } = await buy();
+  await listShows(reference, {}, second(reference));
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  const rows = [{ status: 'CHARGEBACK' }, second(reference)];
+  expect(await listShows(reference, ...rows)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
+  const stands = { message: 'held', cases: ['paid_after_decision 850000 0 NGN'] };
+  expect(await look(desk, reference)).toMatchObject(stands);
+  await decide(desk, reference, 'keep');
+  expect(await inTheEnd(reference, ...rows)).toMatchObject({ cases: [] });
+});

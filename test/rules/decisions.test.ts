@@ -27,6 +27,7 @@ const MORE: Given = { class: 'overpaid', money: { came: 100n } };
 const SECOND: Given = { class: 'duplicate_payment', money: { came: 85n }, order: RELEASED };
 const PAID = { order: RELEASED, isReleased: true };
 const GONE: Given = { class: 'reversed', money: { came: 85n, went: 40n, earned: 85n }, missing: 40n, ...PAID };
+const TWICE = { came: 170n, went: 85n, earned: 85n, sendBack: 85n, byItself: 85n };
 const NOT_SHOWN: Given = { class: 'refund_not_shown', money: { came: 85n, earned: 85n, refunded: 20n }, ...PAID };
 const BACK = { ...NOT_SHOWN, money: { came: 170n, earned: 85n, sendBack: 85n, refunded: 20n } };
 // A second charge that waits below what is missing: nobody has seen it yet.
@@ -52,6 +53,9 @@ test.each<[string, Given, Partial<Record<Counter, bigint>>, releases: bigint | '
   // What was refunded by a bank is still ours to lose at the service.
   ['write-off', { ...GONE, money: { ...GONE.money, refunded: 60n, refundedElsewhere: 60n } }, { lost: 40n }, null],
   ['write-off', { ...GONE, money: { ...GONE.money, lost: 60n } }, { lost: 25n }, null],
+  // What went by itself was the first charge: the second one waits again, and once only.
+  ['write-off', { ...GONE, money: TWICE, missing: 85n }, { lost: 85n, came: 85n, went: 85n }, null],
+  ['write-off', { ...GONE, money: { ...TWICE, lost: 80n }, missing: 85n }, { lost: 5n, came: 5n, went: 5n }, null],
   ['refund', NOT_SHOWN, { came: 20n, went: 20n, sendBack: 20n }, null],
   ['keep', NOT_SHOWN, { came: 20n, went: 20n, kept: 20n }, null],
   ['refund --elsewhere', NOT_SHOWN, { sendBackElsewhere: 0n, refundedElsewhere: 20n }, null],

@@ -18,13 +18,13 @@ const lists = (word: string | null, shows: bigint | null, minutes = LAG_MIN): Gi
   return { word, shows, gone: 0n, heardAt: after(minutes) };
 };
 const UNHEARD: Given['list'] = { word: null, shows: null, gone: 0n, heardAt: null };
-const REFUNDED = { need: 8_000n, expected: 500n };
+const REFUNDED = { need: 8_000n, expected: 500n, lost: 0n };
 
 /** What falls short, as `verify FAILED 0`, and until when an answer that may be about other money waits. */
 function look(given: Partial<Given>, now = after(61)): [short: string[], unclearUntil: Date | null] {
   const release = { at: RELEASED_AT, serviceId: 'tx1' };
   const honest = {
-    standing: { need: 8_500n, expected: 0n },
+    standing: { need: 8_500n, expected: 0n, lost: 0n },
     refunded: 8_000n,
     release,
     verify: says('paid', 'SUCCESS', 8_500n),
@@ -57,7 +57,10 @@ test.each<[string[], string, Partial<Given>]>([
 });
 
 const OTHER = { verify: { ...says('paid', 'SUCCESS', 0n), serviceId: 'tx2' } };
-const EXPECTED = { standing: { need: 500n, expected: 8_000n }, verify: says('reversed', 'GONE', 400n, 8_000n) };
+const EXPECTED = {
+  standing: { need: 500n, expected: 8_000n, lost: 0n },
+  verify: says('reversed', 'GONE', 400n, 8_000n),
+};
 
 test.each<[string, Partial<Given>, string]>([
   ['names another charge', OTHER, 'verify SUCCESS 0'],

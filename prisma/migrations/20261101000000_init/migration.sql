@@ -1,11 +1,10 @@
 -- Everything that version 1 keeps. What the database promises, whatever the program does:
 --
 --  1. An order is paid exactly when it names the reference that released it, and that release names the order.
---  2. A release has the price, currency and mode of its payment, and verify showed exactly that, or a named person
---     accepted what came.
+--  2. A release has its payment's price, currency and mode, and verify showed exactly that, or a person's name is on it.
 --  3. One release per order, per reference, per verification, and per mode and id of the service.
 --  4. Of no money is more earned, kept or sent back than came, and no more refunded than was earned.
---  5. What came less what went is what the source that shows more shows.
+--  5. What came less what went is the most that a source shows as come, less the most that a source shows as gone.
 --  6. One open case per mode, reference and currency; one open stop per mode and currency.
 --  7. Verifications, releases, refunds and the journal are never changed or deleted; only bodies are emptied.
 --  8. The journal of an order is a chain: each entry holds the hash of the one before it.
@@ -119,8 +118,9 @@ CREATE TABLE "money" (
     "reference" TEXT NOT NULL,
     "currency" TEXT NOT NULL,
     "verify_shows" BIGINT,
-    "verify_hides" BIGINT NOT NULL DEFAULT 0,
+    "verify_gone" BIGINT NOT NULL DEFAULT 0,
     "list_shows" BIGINT,
+    "list_gone" BIGINT NOT NULL DEFAULT 0,
     "came" BIGINT NOT NULL DEFAULT 0,
     "went" BIGINT NOT NULL DEFAULT 0,
     "earned" BIGINT NOT NULL DEFAULT 0,
@@ -131,16 +131,18 @@ CREATE TABLE "money" (
     "refunded_elsewhere" BIGINT NOT NULL DEFAULT 0,
     "lost" BIGINT NOT NULL DEFAULT 0,
     "by_itself" BIGINT NOT NULL DEFAULT 0,
-    "list_gone" BIGINT NOT NULL DEFAULT 0,
+    "list_rolled" BIGINT NOT NULL DEFAULT 0,
+    "list_beyond" BIGINT NOT NULL DEFAULT 0,
     "list_word" TEXT,
     "list_doubted" BOOLEAN NOT NULL DEFAULT false,
-    "list_figure" BIGINT,
     "list_heard_at" TIMESTAMPTZ(3),
     CONSTRAINT "money_pkey" PRIMARY KEY ("reference", "currency"),
     CONSTRAINT "money_is_not_negative" CHECK (least("came", "went", "earned", "kept", "send_back", "refunded",
-        "send_back_elsewhere", "refunded_elsewhere", "lost", "by_itself", "verify_shows", "list_shows") >= 0),
+        "send_back_elsewhere", "refunded_elsewhere", "lost", "by_itself", "verify_shows", "verify_gone", "list_shows",
+        "list_gone", "list_rolled", "list_beyond") >= 0),
     -- A CHECK that is null passes: hence coalesce.
-    CONSTRAINT "money_is_what_is_shown" CHECK ("came" - "went" = coalesce(greatest("verify_shows", "list_shows"), 0)),
+    CONSTRAINT "money_is_what_is_shown" CHECK ("came" - "went" = greatest(coalesce("verify_shows", 0) + "verify_gone",
+        coalesce("list_shows", 0) + "list_gone") - greatest("verify_gone", "list_gone")),
     CONSTRAINT "money_is_spent_once" CHECK ("earned" + "kept" + "send_back" <= "came"),
     CONSTRAINT "money_refunded_was_earned" CHECK ("refunded" <= "earned"),
     CONSTRAINT "money_elsewhere_is_a_part" CHECK ("refunded_elsewhere" <= "refunded" AND "send_back_elsewhere" <= "send_back"
