@@ -110,12 +110,13 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence, be
   const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
   // Of another charge than the one that paid, only the list tells whether it adds anything, or takes it away.
   if (paidBy !== null && serviceId !== null && paidBy !== serviceId) return;
+  const said = before?.shows == null ? null : before.serviceId;
+  const isOther = paidBy === null && said !== null && serviceId !== null && said !== serviceId;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
   for (const currency of currencies) {
     const money = moneyOf(payment, currency);
     const isElsewhere = named !== null && named !== currency;
-    const isOther = before !== undefined && before.serviceId !== serviceId;
     const after = observeVerify(money, named === currency ? shows : 0n, isElsewhere ? 0n : gone, isOther);
     // What the list is taken to show was not heard.
     const heard = after.listShows === money.listShows ? {} : UNHEARD;

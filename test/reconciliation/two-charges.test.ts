@@ -210,3 +210,21 @@ test('charged twice, and the first is charged back: written off, the second one 
   await decide(desk, reference, 'keep');
   expect(await inTheEnd(reference, ...rows)).toMatchObject({ cases: [] });
 });
+
+test('an answer without an id between two of one reversal makes no second one', async () => {
+  const { reference } = await buy();
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  await verifySays(reference, { status: 'PENDING', id: null });
+  await verifySays(reference, { status: 'REVERSED' });
+  const money = ['NGN came 850000 went 850000 earned 850000'];
+  expect(await look(desk, reference)).toMatchObject({ cases: ['reversed 0 850000 NGN'], money });
+});
+
+test('verify that names one charge and the other in turn tells of one refund once', async () => {
+  const { reference, orderId } = await buy();
+  await writeDown(orderId, '3400');
+  for (const says of [{ amount_refunded: 3400 }, second(reference), { amount_refunded: 3400 }])
+    await verifySays(reference, says);
+  const money = ['NGN came 850000 went 340000 earned 850000 refunded 340000'];
+  expect(await look(desk, reference)).toMatchObject({ cases: [], money });
+});
