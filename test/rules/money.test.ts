@@ -144,6 +144,31 @@ test('what an honest list shows is booked exactly, however verify stands to it',
   fc.assert(life, { numRuns: 10_000, seed: 36 });
 });
 
+test('what went and one source never shows is booked once, by the other; second charges by the list alone', () => {
+  const life = fc.property(livesOf(['charge', 'reverse', 'verify', 'list']), fc.boolean(), (steps, isVerifyBlind) => {
+    const charges: Charge[] = [];
+    const goneBy = (all: Charge[], isBlind: boolean): bigint => (isBlind ? 0n : sum(all.map(({ gone }) => gone)));
+    const amountOf = (all: Charge[]): bigint => sum(all.map(({ amount }) => amount));
+    const verify = (m: Ledger): Ledger => {
+      const gone = goneBy(charges.slice(0, 1), isVerifyBlind);
+      return observeVerify(m, amountOf(charges.slice(0, 1)) - gone, gone);
+    };
+    const list = (m: Ledger): Ledger => {
+      const gone = goneBy(charges, !isVerifyBlind);
+      return observeList(verify(m), amountOf(charges) - gone, gone);
+    };
+    const { came, went } = [...steps, { ...steps[0], kind: 'list' } as Step].reduce((m, step) => {
+      // Only the list shows what went of a second charge.
+      const charge = charges[isVerifyBlind ? Number(step.amount) % charges.length : 0];
+      if (step.kind === 'charge') charges.push({ amount: step.amount, gone: 0n });
+      else if (step.kind === 'reverse' && charge) charge.gone += partOf(leftOf(charge), step);
+      return step.kind === 'verify' ? verify(m) : step.kind === 'list' ? list(m) : m;
+    }, EMPTY);
+    expect([came, went]).toEqual([amountOf(charges), sum(charges.map(({ gone }) => gone))]);
+  });
+  fc.assert(life, { numRuns: 10_000, seed: 37 });
+});
+
 const shown = (amount: bigint): Ledger => observeVerify(EMPTY, amount, 0n);
 const PAID = grow(shown(85n), { earned: 85n });
 const TWICE = observeList(PAID, 170n, 0n);
