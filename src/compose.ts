@@ -1,7 +1,7 @@
 import { loadConfig, type Config } from './config.ts';
 import { catalogue } from './custom/catalogue.ts';
 import demoProducts from './custom/demo-products.json' with { type: 'json' };
-import { receiver as ownReceiver } from './custom/fulfilment.ts';
+import { createReceiver } from './custom/fulfilment.ts';
 import { retain } from './fulfilment/retention.ts';
 import { receiverAt, startDeliveryLoop, type Receiver } from './fulfilment/deliver.ts';
 import { createGateway } from './gateway/gateway.ts';
@@ -39,7 +39,7 @@ export async function openProgram(config: Config = loadConfig()) {
   const { GATEWAY_CALLS_PER_SECOND: callsPerSecond, GATEWAY_CONCURRENCY: concurrency } = config;
   const gateway = createGateway({ url, key, mode, adapter, checkoutHosts, callsPerSecond, concurrency, logger });
   // The shop's own code where it has some, else its system behind FULFILMENT_URL; null: nobody is told.
-  const ours: (Receiver & { close?(): Promise<void> }) | null = ownReceiver;
+  const ours: (Receiver & { close?(): Promise<void> }) | null = createReceiver();
   const receiver = ours ?? receiverAt(config.FULFILMENT_URL, config.FULFILMENT_SECRET);
   const wanted = { types: new Set<string>(config.FULFILMENT_EVENTS), hasReceiver: receiver !== null };
   const terms = { mode: config.mode, payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };

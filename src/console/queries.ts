@@ -1,4 +1,5 @@
 import { DATE, spanOf } from '../commands/named.ts';
+import { catalogue } from '../custom/catalogue.ts';
 import type { View } from '../custom/days.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import type { Span } from '../reporting/books.ts';
@@ -98,6 +99,5 @@ export async function heldNow({ prisma, mode }: Here): Promise<Map<string, bigin
 
 /** The currencies of what is sold. */
 export async function soldIn({ prisma }: Here): Promise<string[]> {
-  const sold = await prisma.product.groupBy({ by: ['currency'], orderBy: { currency: 'asc' } });
-  return sold.map(({ currency }) => currency);
+  return [...new Set((await catalogue.products(prisma)).map(({ currency }) => currency))].sort();
 }
