@@ -28,6 +28,7 @@ export type Effect = { growth: Partial<Figures>; releases: bigint | null; ends: 
 const does = (growth: Partial<Figures>, more: Partial<Effect> = {}): Effect => {
   return { growth, releases: null, ends: false, ...more };
 };
+const AGAINST_SECOND = 'what went is counted against a second charge, which pays for the order: explain it';
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** The table of decisions. Pure. @returns the effect, or why it is not allowed: half a sentence for people */
@@ -47,10 +48,8 @@ export function effectOf(situation: Situation): Effect | string {
       if (one.class !== 'reversed' || standing.held > 0n)
         return 'only money that went, with nothing held beside it, is lost';
       const lost = min(one.missing, m.earned + m.kept - (m.refunded - m.refundedElsewhere) - m.lost);
-      // What went by itself was counted against a second charge: that one is held again.
-      const again = min(lost - standing.reversed, m.byItself - m.lost);
-      const growth = { lost, ...(again > 0n && { came: again, went: again }) };
-      return lost > 0n ? does(growth) : 'nothing more of it was ours';
+      if (standing.reversed === 0n && m.byItself > 0n) return AGAINST_SECOND;
+      return lost > 0n ? does({ lost }) : 'nothing more of it was ours';
     }
     case 'explain': {
       const isOnlyListed = one.class === 'contradicted' && !isReleased && shows === 0n;
@@ -73,8 +72,7 @@ function giveUp({ as, elsewhere, case: one, money: m, standing, order, shows }: 
     return isSurplus ? does({ ...away, earned }, { releases: earned }) : does(away, { ends: true });
   }
   if (as === 'keep' || one.class !== 'reversed' || standing.held > 0n) return 'no money of this case is held';
-  if (standing.reversed === 0n && m.sendBack > 0n)
-    return 'what went is counted against a second charge: explain it, or write it off';
+  if (standing.reversed === 0n && m.sendBack > 0n) return AGAINST_SECOND;
   const refunded = min(one.missing, m.earned - m.refunded - m.lost);
   return refunded > 0n ? does({ refunded }) : 'nothing more of it was earned';
 }

@@ -75,11 +75,10 @@ async function decide(change: Change, reference: string, deciding: Deciding): Pr
   if (ends && isOpen && !dossier.payments.some(hasHeldMoney))
     setOrder(change, { endedAt: now, endedBy: by, endReason: note });
   // It covers what it leaves, computed after its effect, as a decided one: having done what was advised is no new case.
-  // But not what the person was not shown: what stood beside it before, and a second charge that waits again.
+  // But not what stood beside it before, which the person was not shown.
   Object.assign(open, { decision: as, closedAt: now });
   const left = findingOf(change, payment, moneyOf(payment, currency));
   const beside = before.filter(({ digest }) => !isSameDigest(digest, open.digest)).map(({ rule }) => rule);
-  if (growth.came) beside.push('held');
   const covers = left === undefined || beside.includes(left.rule) ? NOTHING_LEFT : left.digest;
   const closed = { decision: as, covers, closedAt: now, closedBy: by, note, number };
   Object.assign(open, await tx.case.update({ where: { id }, data: closed }));

@@ -62,8 +62,9 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const shown = listed.find((one) => one.currency === currency) ?? ABSENT;
     const { shows, gone: now, came } = shown;
     const before = moneyOf(payment, currency);
-    const ever = max(before.came, came);
-    // What never came has not gone: a debit failed, and was reversed.
+    // By the sources: in the ledger, what was won back came twice. What never came has not gone: a failed debit.
+    const known = max((before.verifyShows ?? 0n) + before.verifyGone, (before.listShows ?? 0n) + before.listGone);
+    const ever = max(known, came);
     if (ever === 0n) continue;
     const told = before.listGone + before.listBeyond;
     // Absent, or failed, is not given back. Less by what was refunded is: not every list names it.

@@ -81,6 +81,16 @@ test.each(['write-off', 'explain'])(
   },
 );
 
+test('after a dispute that verify told as won, a loss that only the list shows is told', async () => {
+  const { reference } = await buy();
+  await listShows(reference, {});
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  await verifySays(reference);
+  await letPass(desk, reference, '30 days');
+  await listShows(reference);
+  expect(await listShows(reference, chargedBack(reference))).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+});
+
 test('a second charge that was refunded as advised is no chargeback of the first, which has rolled off', async () => {
   const { reference } = await buy();
   const second = { id: `B-${reference}` };

@@ -198,17 +198,20 @@ test('refunded in part, charged back in part by the list alone, and refunded in 
   expect(await inTheEnd(reference, ...rows)).toMatchObject({ ...FINE, money });
 });
 
-test('charged twice, and the first is charged back: written off, the second one waits for a person again', async () => {
+test('charged twice, and one is charged back: the other one pays, which a person explains', async () => {
   const { reference } = await buy();
   await listShows(reference, {}, second(reference));
   await verifySays(reference, { status: 'CHARGEBACK' });
   const rows = [{ status: 'CHARGEBACK' }, second(reference)];
   expect(await listShows(reference, ...rows)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
-  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
-  const stands = { message: 'held', cases: ['paid_after_decision 850000 0 NGN'] };
-  expect(await look(desk, reference)).toMatchObject(stands);
-  await decide(desk, reference, 'keep');
+  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 1 });
+  expect(await decide(desk, reference, 'explain')).toMatchObject({ exit: 0 });
   expect(await inTheEnd(reference, ...rows)).toMatchObject({ cases: [] });
+  // Then the other one goes, too.
+  const both = [{ status: 'CHARGEBACK' }, second(reference, { status: 'CHARGEBACK' })];
+  expect(await listShows(reference, ...both)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
+  expect(await inTheEnd(reference, ...both)).toMatchObject({ cases: [] });
 });
 
 test('an answer without an id between two of one reversal makes no second one', async () => {

@@ -154,7 +154,7 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
     'reversed',
     { missing: 100n, payment: payment({ ...ALL, came: 950_000n, sendBack: 100_000n }) },
     paid(ALL),
-    /the second charge/,
+    /charged twice.*Ask which one went/,
   ],
   ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
   ['contradicted', held(100n), order(), /^Look at it .*lists NGN 1.00 .* Send nothing\./],
