@@ -79,7 +79,7 @@ const adapter: ServiceAdapter = {
 
 export default adapter;
 
-/** Words are neither paid nor failed until they stand here. */
+/** Words, in any case of letters, are neither paid nor failed until they stand here. */
 const classOf = words({
   paid: ['success', 'successful', 'succeeded', 'paid', 'completed'],
   pending: ['pending', 'in_review', 'processing', 'initiated', 'abandoned', 'ongoing'],

@@ -74,8 +74,8 @@ export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null, isO
 }
 
 /**
- * What the list is taken to show until it is heard. Where verify shows less, and names nothing that went, it may go on
- * showing that. Where verify takes back that money went (a dispute was won), so does the list, but not of refunds.
+ * What the list is taken to show until it is heard. Where verify's figure fell by more than it names as gone, the list
+ * still shows that. Where verify takes back that money went (a dispute was won), so does the list, but for refunds.
  */
 function untilHeard(m: Ledger, shows: bigint, gone: bigint): Pick<Ledger, 'listShows' | 'listGone'> {
   const shown = m.verifyShows ?? 0n;
@@ -107,6 +107,7 @@ function follow(m: Ledger): Ledger {
   const [verifyShows, listShows] = [m.verifyShows ?? 0n, m.listShows ?? 0n];
   const gone = max(m.verifyGone, m.listGone);
   const there = max(verifyShows + m.verifyGone, listShows + m.listGone) - gone;
+  // Neither counter shrinks: what is there again came again.
   const came = max(m.came, there + max(m.went, gone));
   return { ...m, came, went: came - there };
 }

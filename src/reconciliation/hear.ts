@@ -67,10 +67,10 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const ever = max(known, came);
     if (ever === 0n) continue;
     const told = before.listGone + before.listBeyond;
-    // Absent, or failed, is not given back. Less by what was refunded is: not every list names it.
+    // Where it shows no money at all, what went stays gone. Where it shows less by a refund, that went, named or not.
     const unnamed = min(max(0n, ever - shows - now), standingOf(before).toGo);
     const inReach = came === 0n && now === 0n ? told : now + unnamed;
-    // Beyond the list's reach nothing is absent: it has rolled off. A light run reads only what is new.
+    // Beyond its reach, what it shows no more has rolled off, and stays gone. A light run reads only what is new.
     const listRolled = isInReach ? 0n : max(min(before.listRolled, told), isWhole ? told - now : 0n);
     const all = isInReach ? inReach : isWhole ? listRolled + now : max(told, now);
     // Refunded, and charged back as well: more went than ever came, and the ledger has no place for that.
