@@ -92,12 +92,11 @@ export function tell({ terms, dossier, now, outbox }: Change, type: MessageType,
   if (row !== null) outbox.push(row);
 }
 
-export const UNHEARD = { listWord: null, listDoubted: false, listHeardAt: null };
-
 /** The ledger of a payment in a currency; an empty one where nothing was shown yet. */
 export function moneyOf(payment: DossierPayment, currency: string): MoneyRow {
   const row = payment.money.find((one) => one.currency === currency);
-  return row ?? { ...EMPTY, ...UNHEARD, listRolled: 0n, listBeyond: 0n, reference: payment.reference, currency };
+  const unheard = { listRolled: 0n, listBeyond: 0n, listWord: null, listDoubted: false, listHeardAt: null };
+  return row ?? { ...EMPTY, ...unheard, reference: payment.reference, currency };
 }
 
 /** Replaces a ledger, with a line of the journal for each counter that grew. */

@@ -7,7 +7,7 @@ import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { moneyOf, record, release, setMoney, setPayment, UNHEARD } from './change.ts';
+import { moneyOf, record, release, setMoney, setPayment } from './change.ts';
 import type { Change, DossierPayment, Terms } from './change.ts';
 import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
@@ -62,10 +62,9 @@ async function confirmPayment(change: Change, lease: Lease, evidence: Evidence):
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
   }
-  const [before] = payment.verifications;
   const judged = await doubtUsedId(change, evidence);
   const isNews = await storeAnswer(change, payment, lease, judged);
-  if (isNews) observe(change, payment, judged, before);
+  if (isNews) observe(change, payment, judged);
   await releaseIfProven(change, payment, judged);
   schedule(change, payment, lease, isNews);
   return true;
@@ -101,26 +100,19 @@ async function storeAnswer(change: Change, payment: DossierPayment, lease: Lease
   return true;
 }
 
-type Stored = DossierPayment['verifications'][number];
-
 /** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
-function observe(change: Change, payment: DossierPayment, evidence: Evidence, before: Stored | undefined): void {
-  const { shows, gone, currency: named, serviceId } = evidence;
+function observe(change: Change, payment: DossierPayment, { shows, gone, currency: named, serviceId }: Evidence): void {
   if (shows === null) return;
   const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
   // Of another charge than the one that paid, only the list tells whether it adds anything, or takes it away.
   if (paidBy !== null && serviceId !== null && paidBy !== serviceId) return;
-  const said = before?.shows == null ? null : before.serviceId;
-  const isOther = paidBy === null && said !== null && serviceId !== null && said !== serviceId;
   const currencies = new Set(payment.money.map(({ currency }) => currency));
   if (named !== null) currencies.add(named);
   for (const currency of currencies) {
     const money = moneyOf(payment, currency);
     const isElsewhere = named !== null && named !== currency;
-    const after = observeVerify(money, named === currency ? shows : 0n, isElsewhere ? 0n : gone, isOther);
-    // What the list is taken to show was not heard.
-    const heard = after.listShows === money.listShows ? {} : UNHEARD;
-    setMoney(change, payment, money, { ...after, ...heard }, 'shown by verify');
+    const after = observeVerify(money, named === currency ? shows : 0n, isElsewhere ? 0n : gone);
+    setMoney(change, payment, money, after, 'shown by verify');
   }
 }
 

@@ -65,11 +65,9 @@ export function standingOf(m: Ledger): Standing {
 /**
  * Verify says what is there of a charge, and what went of it.
  * @param gone null: all that came
- * @param isOther it speaks of another charge than its last answer: what went of that one stays gone
  */
-export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null, isOther = false): Ledger {
-  const came = m.verifyShows === null ? m.came : m.verifyShows + m.verifyGone;
-  const verifyGone = gone === null ? came : gone + (isOther ? m.verifyGone : 0n);
+export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Ledger {
+  const verifyGone = gone ?? (m.verifyShows === null ? m.came : m.verifyShows + m.verifyGone);
   return settle(follow({ ...m, ...untilHeard(m, shows, verifyGone), verifyShows: shows, verifyGone }));
 }
 

@@ -59,8 +59,8 @@ const HONEST: Record<string, Deed> = {
 const OTHERS: Record<string, Deed> = {
   'a reversal without a figure': (m, { isHere }, { charges: [first] }) =>
     observeVerify(m, isHere ? leftOf(first) : 0n, null),
-  'verify shows another charge': (m, { isHere }, { charges }) =>
-    observeVerify(m, leftOf(charges.at(-1)), charges.at(-1)?.gone ?? 0n, isHere),
+  'verify shows another charge': (m, _, { charges }) =>
+    observeVerify(m, leftOf(charges.at(-1)), charges.at(-1)?.gone ?? 0n),
   'a list that lags': (m, _, { past }) => hear(m, past),
   release: (m, step) => grow(m, { earned: partOf(standingOf(m).held, step) }),
   keep: (m, step) => grow(m, { kept: partOf(standingOf(m).held, step) }),
