@@ -51,6 +51,9 @@ test('a dispute that only the list tells is a case, and so is the money that is 
   expect(await listShows(reference, { status: 'CHARGEBACK' })).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
   expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
   expect(await listShows(reference, { status: 'CHARGEBACK' })).toMatchObject({ cases: [] });
+  // Absent, or by a word that proves nothing, it has not come back.
+  expect(await listShows(reference)).toMatchObject({ cases: [] });
+  expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases: [] });
   expect(await listShows(reference, {})).toMatchObject({ cases: ['paid_after_decision 850000 0 NGN'] });
 });
 

@@ -81,6 +81,19 @@ test.each(['write-off', 'explain'])(
   },
 );
 
+test('a loss that nobody has decided about stays told when all of it has rolled off, and a second charge comes', async () => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {});
+  await refund(orderId, reference, 8500);
+  const lost = { cases: ['reversed 0 850000 NGN'] };
+  expect(await listShows(reference, {}, refunded(reference, 8500), chargedBack(reference))).toMatchObject(lost);
+  await letPass(desk, reference, '8 days');
+  expect(await listShows(reference)).toMatchObject(lost);
+  expect(await listShows(reference, { id: `B-${reference}` })).toMatchObject(lost);
+  expect(await decide(desk, reference, 'explain')).toMatchObject({ exit: 0 });
+  expect(await look(desk, reference)).toMatchObject({ cases: ['charged_again 850000 0 NGN'] });
+});
+
 test('after a dispute that verify told as won, a loss that only the list shows is told', async () => {
   const { reference } = await buy();
   await listShows(reference, {});
