@@ -78,7 +78,9 @@ export function observeVerify(m: Ledger, shows: bigint, gone: bigint | null): Le
 function untilHeard(m: Ledger, shows: bigint, gone: bigint): Pick<Ledger, 'listShows' | 'listGone'> {
   const shown = m.verifyShows ?? 0n;
   const isLess = shown - shows > max(0n, gone - m.verifyGone);
-  const takenBack = max(0n, min(m.verifyGone - gone, shows - shown));
+  // Where the list shows more than verify did, it has taken it back already.
+  const isAhead = (m.listShows ?? 0n) > shown;
+  const takenBack = isAhead ? 0n : max(0n, min(m.verifyGone - gone, shows - shown));
   const listGone = max(min(m.listGone, standingOf(m).expected), m.listGone - takenBack);
   const came = max((m.listShows ?? 0n) + m.listGone, isLess ? shown + m.verifyGone : 0n);
   return { listShows: came === 0n ? m.listShows : came - listGone, listGone };

@@ -78,7 +78,7 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const listGone = min(all, ever);
     const isMore = shows > before.came - before.went;
     const there = isInReach ? shows : max(ever - listGone, isMore ? shows : 0n);
-    const isNews = isInReach || isMore || all > told;
+    const isNews = isInReach || isMore || all > told || (isWhole && payment.orderId === null && came > 0n);
     const heard = { listBeyond, listWord: shown.word, listDoubted: shown.isDoubted, listHeardAt: startedAt };
     const after = isNews ? { ...observeList(before, there, listGone), ...heard } : before;
     setMoney(change, payment, before, { ...after, listRolled }, 'shown by the list', { run: String(runId) });

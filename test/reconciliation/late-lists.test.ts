@@ -75,6 +75,28 @@ test.each([3400, 8500])(
   },
 );
 
+test('a dispute that the list tells as won before verify does is no second charge', async () => {
+  const { reference } = await buy();
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  const lost = { id: `C-${reference}`, status: 'CHARGEBACK', amount: -8500 };
+  expect(await listShows(reference, {}, lost)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  const won = { id: `W-${reference}`, status: 'SUCCESS' };
+  expect(await listShows(reference, {}, lost, won)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  await verifySays(reference);
+  expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
+  expect(await listShows(reference, {}, lost, won)).toMatchObject({ message: 'goes', cases: [] });
+});
+
+test('a stranger’s refund that nobody makes is asked for after ten days', async () => {
+  const reference = 'strangerwhowaits';
+  expect(await listShows(reference, {})).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
+  await decide(desk, reference, 'refund', '--number', 'RF-1');
+  expect(await listShows(reference, {})).toMatchObject({ cases: [] });
+  await letPass(desk, reference, '11 days');
+  expect(await listShows(reference, {})).toMatchObject({ cases: ['refund_not_shown 0 850000 NGN'] });
+  expect(await listShows(reference, { status: 'REFUNDED' })).toMatchObject({ cases: [] });
+});
+
 test('money in doubt that the list shows as refunded pays nothing when verify says the same without a doubt', async () => {
   const { reference } = await desk.checkout();
   await verifySays(reference, { paymentStatus: 'PROCESSING' });

@@ -145,7 +145,12 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
   ['charged_again', held(850_000n), paid(ALL), /^Paid twice .*charged again: NGN 8,500.00.* of c8wnzg3t…/],
   ['paid_after_end', held(850_000n), ended('Tunde'), /^Paid late .*for an order that was cancelled.* reopen/],
   ['paid_after_end', held(850_000n), ended('deadline'), /^Paid late .*for an order that was over.* reopen/],
-  ['paid_after_decision', held(5n, AFTER), order(), /^Paid late .*that Ngozi had closed yesterday at 13:33. Refund/],
+  [
+    'paid_after_decision',
+    held(5n, AFTER),
+    order(),
+    /^Paid late .*that Ngozi had closed yesterday at 13:33. If the payment/,
+  ],
   ['currency_mismatch', held(1_200n, { currency: 'USD' }), order(), /^Another currency USD 12.00 .* NGN 8,500.00/],
   ['unit_error', held(85_000_000n), order(), /^Look at it .*exactly 100 times as much.* Touch no money/],
   ['unit_error', held(8_500n), order(), /^Look at it .*exactly 1\/100 of it/],
