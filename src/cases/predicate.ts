@@ -42,8 +42,8 @@ export function shortfall(
   const short: Source[] = [];
   let unclearUntil: Date | null = null;
   const isHeard = list.heardAt !== null && list.heardAt.getTime() >= release.at.getTime() + lagMin * MINUTE_MS;
-  if (isHeard && (list.shows ?? 0n) < standing.need)
-    short.push({ name: 'list', word: list.word, shows: list.shows ?? 0n, showsGone: list.gone > 0n, doubt: null });
+  const [shows, showsGone] = [list.shows ?? 0n, list.word !== null && list.gone > 0n];
+  if (isHeard && shows < standing.need) short.push({ name: 'list', word: list.word, shows, showsGone, doubt: null });
   if (verify !== null && verify.shows < standing.need) {
     const isNamed = release.serviceId !== null && verify.serviceId !== null;
     const isOther = isNamed && verify.serviceId !== release.serviceId;

@@ -95,12 +95,23 @@ export const MISSING_MONEY = 'missing money';
 /**
  * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays for
  * as long as what the person saw does.
+ * @param isNews a case opened or changed
  */
-export async function setHold(tx: Tx, message: Message, heldBy: string | null, now: Date): Promise<void> {
+export async function setHold(
+  tx: Tx,
+  message: Message,
+  heldBy: string | null,
+  isNews: boolean,
+  now: Date,
+): Promise<void> {
   const { id, sentAt, liftedBy, nextTryAt } = message;
   const isPersons = message.heldBy !== null && message.heldBy !== MISSING_MONEY;
-  if (sentAt !== null || isPersons || (liftedBy === null ? heldBy === message.heldBy : heldBy !== null)) return;
+  if (sentAt !== null || isPersons || (liftedBy === null ? heldBy === message.heldBy : heldBy !== null && !isNews))
+    return;
   // The days of a message that was held do not count. One that was given up stays so.
   const anew = nextTryAt === null ? {} : { tries: 0, firstTryAt: null, nextTryAt: now };
-  await tx.message.update({ where: { id }, data: liftedBy === null ? { heldBy, ...anew } : { liftedBy: null } });
+  await tx.message.update({
+    where: { id },
+    data: liftedBy === null ? { heldBy, ...anew } : { heldBy, liftedBy: null },
+  });
 }

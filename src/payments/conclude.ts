@@ -22,7 +22,8 @@ export async function conclude(change: Change): Promise<void> {
     concludePayment(change, payment);
   }
   concludeOrder(change);
-  for (const message of change.dossier.messages) await setHold(change.tx, message, holdOf(change), change.now);
+  const isNews = change.journal.some(({ what }) => what === 'case opened' || what === 'case changed');
+  for (const one of change.dossier.messages) await setHold(change.tx, one, holdOf(change), isNews, change.now);
 }
 
 /** One open case at most: the first finding that no decision covers. */

@@ -69,7 +69,7 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const told = before.listGone + before.listBeyond;
     // Where it shows no money at all, what went stays gone. Where it shows less by a refund, that went, named or not.
     const unnamed = min(max(0n, ever - shows - now), standingOf(before).toGo);
-    const inReach = came === 0n && now === 0n ? told : now + unnamed;
+    const inReach = came === 0n ? max(told, now) : now + unnamed;
     // Beyond its reach, what it shows no more has rolled off, and stays gone. A light run reads only what is new.
     const listRolled = isInReach ? 0n : max(min(before.listRolled, told), isWhole ? told - now : 0n);
     const all = isInReach ? inReach : isWhole ? listRolled + now : max(told, now);

@@ -172,6 +172,33 @@ test('a second charge went before it was written down: it is explained, not refu
   expect(await listShows(reference, {}, gone)).toMatchObject(decided);
 });
 
+test('what a person sends although money is missing is held again when more is missing', async () => {
+  const { reference, orderId } = await buy();
+  await verifySays(reference, { amount_refunded: 3400 });
+  const missing = { message: 'held', cases: ['reversed 0 340000 NGN'] };
+  expect(await look(desk, reference)).toMatchObject(missing);
+  const [message] = await desk.database.query<{ id: string }>('SELECT id FROM messages WHERE order_id = $1', [orderId]);
+  const resend = ['messages', 'resend', message?.id ?? '', '--despite-missing-money', '--note', 'a test'];
+  expect(await desk.run(...resend)).toMatchObject({ exit: 0 });
+  await tell(desk, reference);
+  expect(await look(desk, reference)).toMatchObject({ ...missing, message: 'goes' });
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
+});
+
+test('a payment refunded in part that the list lacks for a day is absent, and nothing of it is lost', async () => {
+  const { reference, orderId } = await buy();
+  await desk.run('orders', 'refund', orderId, '3400', '--number', `RF-${reference}`);
+  await verifySays(reference, { amount_refunded: 3400 });
+  const row = { id: `R-${reference}`, status: 'REFUNDED', amount: -3400 };
+  expect(await listShows(reference, {}, row)).toMatchObject({ cases: [] });
+  expect(await listShows(reference)).toMatchObject({ cases: ['absent_from_history 0 510000 NGN'] });
+  const money = ['NGN came 850000 went 340000 earned 850000 refunded 340000'];
+  // The charge is beyond the cut, and its refund is not.
+  expect(await listShows(reference, row)).toMatchObject({ money });
+  expect(await listShows(reference, {}, row)).toMatchObject({ cases: [], money });
+});
+
 test('each column of a ledger is written where its row is there already', async () => {
   const text = `SELECT column_name AS name FROM information_schema.columns
     WHERE table_schema = 'public' AND table_name = 'money' AND column_name NOT IN ('reference', 'currency')`;

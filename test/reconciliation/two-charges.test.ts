@@ -166,6 +166,20 @@ test('a part refunded, and then all of it charged back: the case has both', asyn
   expect(await listShows(reference, ...rows)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
 });
 
+test.each(['8500', '3400'])(
+  'refunded (%s) as a state, and charged back whole as a row: it is told whole',
+  async (part) => {
+    const { reference, orderId } = await buy();
+    await writeDown(orderId, part);
+    const state = { amount_refunded: Number(part) };
+    await verifySays(reference, state);
+    expect(await listShows(reference, state)).toMatchObject({ cases: [] });
+    await verifySays(reference, { status: 'CHARGEBACK' });
+    const lost = { cases: ['reversed 0 850000 NGN'] };
+    expect(await inTheEnd(reference, state, chargedBack(reference))).toMatchObject(lost);
+  },
+);
+
 test('charged back in part and written off; charged again and refunded as advised: that is all', async () => {
   const { reference } = await buy();
   const first = { status: 'REFUNDED', amount_refunded: 3400 };
