@@ -112,7 +112,7 @@ export async function sumsOf(client: pg.PoolClient, mode: Mode, references: stri
   const text = `
     SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, sum(gone)::text AS gone,
       greatest(sum(shows), 0)::text AS shows, sum(CASE WHEN shows < 0 THEN 0 ELSE shows + gone END)::text AS came,
-      sum(CASE WHEN shows < 0 OR l.status = 'paid' THEN shows ELSE shows + gone END) < 0 AS "isPart",
+      sum(CASE WHEN shows < 0 OR l.status IN ('paid', 'unproven') THEN shows ELSE shows + gone END) < 0 AS "isPart",
       bool_or(l.status = 'unproven') AS "isDoubted", string_agg(DISTINCT word, ', ') AS word
     FROM listed l LEFT JOIN payments p ON p.reference = l.reference
     WHERE l.mode = $1 AND l.reference = ANY($2) GROUP BY 1, 2`;

@@ -5,7 +5,6 @@ import { max, min, observeList, standingOf } from '../payments/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import type { Listed } from './compare.ts';
 
-/** The run, as what it heard is judged by it. */
 export type Hearing = {
   runId: bigint;
   startedAt: Date;
@@ -28,14 +27,17 @@ type Differing = { reference: string; orderId: string | null; isNew?: Prisma.Pay
  */
 export async function resolve(parts: AskParts, one: Differing, listed: Listed[], heard: Hearing): Promise<boolean> {
   const { reference, orderId, isNew } = one;
-  const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
-  // A light run observes nothing but a stranger's money: what differs is verify's to say.
-  if (orderId !== null && !heard.isWhole) return isAnswered;
-  if (orderId === null && !heard.isToNow) return false;
-  const work = (change: Change): void => {
+  const work = (change: Change, isEarly = false): void => {
     const payment = change.dossier.payments.find((one) => one.reference === reference);
-    if (payment !== undefined && mayBeHeard(change, payment, heard)) hear(change, payment, listed, heard);
+    const mayBe = payment && (isEarly ? change.dossier.release === null : mayBeHeard(change, payment, heard));
+    if (mayBe) hear(change, payment, listed, heard);
   };
+  // What the list shows as gone pays nothing: verify may tell of it a day late.
+  if (orderId !== null && heard.isWhole && listed.some((one) => one.gone > 0n && one.came > 0n))
+    await changeOrder(parts, orderId, 'reconciliation', (change) => work(change, true));
+  const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
+  // A light run observes nothing but a stranger's money, up to now: what differs is verify's to say.
+  if (orderId === null ? !heard.isToNow : !heard.isWhole) return orderId !== null && isAnswered;
   if (orderId !== null) await changeOrder(parts, orderId, 'reconciliation', work);
   // Its reference is one of the other mode, too: whose money that is, nobody here can write down.
   else if ((await changeStranger(parts, reference, 'reconciliation', work, isNew)) === null) return false;

@@ -34,7 +34,6 @@ export function readRow(row: unknown, { adapter, mode, references }: Gateway): R
   }
 }
 
-/** @returns why it cannot be read, or the row */
 function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gateway['references']): ListedRow | string {
   const reference = references.parse(reading.reference);
   const named = reading.currency?.trim().toUpperCase() ?? '';

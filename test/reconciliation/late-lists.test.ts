@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { tell } from '../money/support.ts';
+import { befall } from '../support/failures.ts';
 import { caseOf, decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
 // Lists that show less late, show more again, or are in doubt. Every order is one of NGN 8500.00.
@@ -198,6 +199,23 @@ test('a payment refunded in part that the list lacks for a day is absent, and no
   expect(await listShows(reference, row)).toMatchObject({ money });
   expect(await listShows(reference, {}, row)).toMatchObject({ cases: [], money });
 });
+
+test.each(['as a row', 'as a state'])(
+  'what the list shows as gone, %s, pays no order of which no webhook came',
+  async (how) => {
+    const { reference } = await desk.checkout();
+    const data = { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN' };
+    await befall(desk, 'verify', 'body', { reference, body: { status: true, data }, times: 0 });
+    await desk.database.query(`UPDATE payments SET next_check_at = now() + interval '5 hours' WHERE reference = $1`, [
+      reference,
+    ]);
+    const row = { id: `R-${reference}`, status: 'REFUNDED', amount: -8500 };
+    const rows = how === 'as a row' ? [{}, row] : [{ status: 'REFUNDED' }];
+    const gone = { order: 'failed', message: null, cases: [] };
+    expect(await listShows(reference, ...rows)).toMatchObject(gone);
+    expect(await listShows(reference, ...rows)).toMatchObject(gone);
+  },
+);
 
 test('each column of a ledger is written where its row is there already', async () => {
   const text = `SELECT column_name AS name FROM information_schema.columns

@@ -176,6 +176,7 @@ test.each(['8500', '3400'])(
     expect(await listShows(reference, state)).toMatchObject({ cases: [] });
     await verifySays(reference, { status: 'CHARGEBACK' });
     const lost = { cases: ['reversed 0 850000 NGN'] };
+    expect(await inTheEnd(reference, { ...state, disputed: true }, chargedBack(reference))).toMatchObject(lost);
     expect(await inTheEnd(reference, state, chargedBack(reference))).toMatchObject(lost);
   },
 );
