@@ -27,20 +27,24 @@ type Differing = { reference: string; orderId: string | null; isNew?: Prisma.Pay
  */
 export async function resolve(parts: AskParts, one: Differing, listed: Listed[], heard: Hearing): Promise<boolean> {
   const { reference, orderId, isNew } = one;
-  const work = (change: Change, isEarly = false): void => {
+  const hearIf = (holds: typeof mayBeHeard) => (change: Change) => {
     const payment = change.dossier.payments.find((one) => one.reference === reference);
-    const mayBe = payment && (isEarly ? change.dossier.release === null : mayBeHeard(change, payment, heard));
-    if (mayBe) hear(change, payment, listed, heard);
+    if (payment !== undefined && holds(change, payment, heard)) hear(change, payment, listed, heard);
   };
   // What the list shows as gone pays nothing: verify may tell of it a day late.
   if (orderId !== null && heard.isWhole && listed.some((one) => one.gone > 0n && one.came > 0n))
-    await changeOrder(parts, orderId, 'reconciliation', (change) => work(change, true));
+    await changeOrder(
+      parts,
+      orderId,
+      'reconciliation',
+      hearIf(({ dossier }) => dossier.release === null),
+    );
   const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
   // A light run observes nothing but a stranger's money, up to now: what differs is verify's to say.
   if (orderId === null ? !heard.isToNow : !heard.isWhole) return orderId !== null && isAnswered;
-  if (orderId !== null) await changeOrder(parts, orderId, 'reconciliation', work);
+  if (orderId !== null) await changeOrder(parts, orderId, 'reconciliation', hearIf(mayBeHeard));
   // Its reference is one of the other mode, too: whose money that is, nobody here can write down.
-  else if ((await changeStranger(parts, reference, 'reconciliation', work, isNew)) === null) return false;
+  else if ((await changeStranger(parts, reference, 'reconciliation', hearIf(mayBeHeard), isNew)) === null) return false;
   return isAnswered;
 }
 

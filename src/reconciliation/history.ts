@@ -13,6 +13,7 @@ export type Position = { path: string; number: number };
 export type Page = { rows: readonly unknown[]; next: Position | null };
 /** How a reading of the list ended. null: it is whole; else why not, a sentence for people. */
 export type End = string | null;
+type Source = Pick<Gateway, 'page'>;
 
 /**
  * Reads a list page by page. The adapter decides where it ends. A path or a page that was there before would go on for
@@ -20,11 +21,7 @@ export type End = string | null;
  * @param from the first page, or the one to go on with
  * @throws {Unanswered} when a page could not be had
  */
-export async function* readPages(
-  gateway: Pick<Gateway, 'page'>,
-  list: List,
-  from: Position,
-): AsyncGenerator<Page, End> {
+export async function* readPages(gateway: Source, list: List, from: Position): AsyncGenerator<Page, End> {
   const seen = new Set<string>();
   let { path, number } = from;
   let answer = gateway.page(path);
