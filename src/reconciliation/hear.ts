@@ -32,13 +32,9 @@ export async function resolve(parts: AskParts, one: Differing, listed: Listed[],
     if (payment !== undefined && holds(change, payment, heard)) hear(change, payment, listed, heard);
   };
   // What the list shows as gone pays nothing: verify may tell of it a day late.
-  if (orderId !== null && heard.isWhole && listed.some((one) => one.gone > 0n && one.came > 0n))
-    await changeOrder(
-      parts,
-      orderId,
-      'reconciliation',
-      hearIf(({ dossier }) => dossier.release === null),
-    );
+  const isGone = heard.isWhole && listed.some(({ gone, came }) => gone > 0n && came > 0n);
+  const hearUnpaid = hearIf(({ dossier }) => dossier.release === null);
+  if (orderId !== null && isGone) await changeOrder(parts, orderId, 'reconciliation', hearUnpaid);
   const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
   // A light run observes nothing but a stranger's money, up to now: what differs is verify's to say.
   if (orderId === null ? !heard.isToNow : !heard.isWhole) return orderId !== null && isAnswered;

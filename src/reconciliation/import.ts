@@ -43,7 +43,6 @@ export async function importList(parts: ImportParts, checkpoint: Checkpoint, sav
     const newest = await prisma.listed.findFirst({ orderBy: { id: 'desc' } });
     await save({ ...checkpoint, next, lastId: String(newest?.id ?? 0n), counts });
   };
-  // The whole list was read before the interruption.
   if (next === null) return { end: null, counts, isBroken: false };
   const pages = readPages(gateway, gateway.adapter.history, next);
   for (;;) {
