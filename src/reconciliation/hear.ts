@@ -1,5 +1,6 @@
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, setMoney, type Change, type DossierPayment } from '../payments/change.ts';
+import { isToldOnce } from '../payments/conclude.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
 import { max, min, observeList, standingOf } from '../payments/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
@@ -31,10 +32,9 @@ export async function resolve(parts: AskParts, one: Differing, listed: Listed[],
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     if (payment !== undefined && holds(change, payment, heard)) hear(change, payment, listed, heard);
   };
-  // What the list shows as gone pays nothing: verify may tell of it a day late.
+  // What the list shows as gone pays nothing, and ships nothing: verify may tell of it a day late.
   const isGone = heard.isWhole && listed.some(({ gone, came }) => gone > 0n && came > 0n);
-  const hearUnpaid = hearIf(({ dossier }) => dossier.release === null);
-  if (orderId !== null && isGone) await changeOrder(parts, orderId, 'reconciliation', hearUnpaid);
+  if (orderId !== null && isGone) await changeOrder(parts, orderId, 'reconciliation', hearIf(isToldOnce));
   const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
   // A light run observes nothing but a stranger's money, up to now: what differs is verify's to say.
   if (orderId === null ? !heard.isToNow : !heard.isWhole) return orderId !== null && isAnswered;
@@ -71,13 +71,15 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const told = before.listGone + before.listBeyond;
     // Where it shows no money at all, what went stays gone. Where it shows less by a refund, that went, named or not.
     const unnamed = min(max(0n, ever - shows - now), standingOf(before).toGo);
-    const inReach = came === 0n ? max(told, now) : now + unnamed;
+    // Both sources have a word for it, and none has money: a debit was returned, or a payment voided.
+    const isFailed = came === 0n && shown.word !== null && payment.verifications[0]?.outcome === 'failed';
+    const inReach = isFailed ? ever : came === 0n ? max(told, now) : now + unnamed;
     // Beyond its reach, what it shows no more has rolled off, and stays gone. A light run reads only what is new.
     const listRolled = isInReach ? 0n : max(min(before.listRolled, told), isWhole ? told - now : 0n);
     const all = isInReach ? inReach : isWhole ? listRolled + now : max(told, now);
-    // Refunded, and charged back as well: more went than ever came, and the ledger has no place for that.
-    const listBeyond = max(isInReach ? 0n : before.listBeyond, shown.isPart ? all - ever : 0n);
     const listGone = min(all, ever);
+    // Refunded, and charged back as well: more went than ever came, and the ledger has no place for that.
+    const listBeyond = shown.isPart ? all - listGone : isInReach ? 0n : max(0n, told - ever);
     const isMore = shows > before.came - before.went;
     const there = isInReach ? shows : max(ever - listGone, isMore ? shows : 0n);
     const isNews = isInReach || isMore || all > told || (isWhole && payment.orderId === null && came > 0n);

@@ -26,7 +26,7 @@ export function createIdentity(sums: Comparison['sums']) {
   for (const { currency, ...figures } of sums) bookFigures(currency, figures);
   /** A payment that differs, as its ledger stands now. Held and missing money counts under its case. */
   const bookPayment = (payment: Payment, sums: readonly Listed[]): void => {
-    for (const currency of new Set([...sums, ...payment.money].map((one) => one.currency))) {
+    for (const currency of new Set([...sums, ...payment.money].map((one) => one.currency || payment.currency))) {
       const money = payment.money.find((one) => one.currency === currency) ?? EMPTY;
       const listed = sums.find((one) => one.currency === currency)?.shows ?? 0n;
       const elsewhere = money.refundedElsewhere + money.sendBackElsewhere;

@@ -22,8 +22,7 @@ type ImportParts = { prisma: PrismaClient; gateway: Gateway; client: pg.PoolClie
 type Save = (checkpoint: Checkpoint) => Promise<unknown>;
 type Imported = { end: End; counts: Counts; isBroken: boolean };
 
-/** Rows between two checkpoints. */
-const BATCH = 20_000;
+const ROWS_BETWEEN_CHECKPOINTS = 20_000;
 
 /**
  * Reads the list into `listed`, from a checkpoint on where there is one. A page is written while the next one comes.
@@ -71,7 +70,7 @@ export async function importList(parts: ImportParts, checkpoint: Checkpoint, sav
     // What is kept is redacted, and not the whole page.
     await pipeline([gateway.redact(lines.join(''))], into);
     next = page.value.next;
-    if (counts.records - saved >= BATCH && next !== null) await keep();
+    if (counts.records - saved >= ROWS_BETWEEN_CHECKPOINTS && next !== null) await keep();
   }
 }
 

@@ -61,7 +61,6 @@ export async function reconcile(parts: ReconcileParts, options: RunOptions): Pro
   }
 }
 
-/** A run and all that it works with, so that nothing is passed one by one. */
 type Running = ReconcileParts & { client: pg.PoolClient; options: RunOptions; run: Run; counts: Counts };
 
 async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: RunOptions): Promise<Report> {

@@ -87,7 +87,7 @@ export const MAKERS = {
     await letPass(desk, reference, '11 days');
     return reference;
   },
-  contradicted: (desk) => paidAnd(desk, 'record', { status: 'FAILED' }),
+  contradicted: (desk) => paidAnd(desk, 'record', { status: 'ON_HOLD' }),
   'contradicted, held': (desk) => payUnseen(desk, { status: 'PENDING', verifyOnly: true }),
   'unproven, held': (desk) => payUnseen(desk, { amount_received: 8000 }),
   unproven: async (desk) => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.stop());
 
-const { verifySays, listShows, buy } = scripted(() => desk);
+const { verifySays, listShows, windowShows, buy } = scripted(() => desk);
 const chargedBack = (reference: string, amount = 8500) => {
   return { id: `C-${reference}`, status: 'CHARGEBACK', amount: -amount };
 };
@@ -133,4 +133,21 @@ test('a failed debit whose reversal is a row of its own is no loss', async () =>
   await verifySays(reference, paid);
   expect(await look(desk, reference)).toMatchObject({ order: 'paid', message: 'goes' });
   expect(await listShows(reference, ...rows, paid)).toMatchObject({ order: 'paid', cases: ['reversed 0 850000 NGN'] });
+});
+
+test('what a window shows as gone of a stranger is no more than that once its charge is seen', async () => {
+  const reference = 'strangerseeninawindow';
+  const [first, second] = [{ amount: 8000 }, { id: `B-${reference}` }];
+  await listShows(reference, first);
+  expect(await decide(desk, reference, 'keep')).toMatchObject({ exit: 0 });
+  await windowShows(reference, refunded(reference, 8500));
+  const rows = [first, second, refunded(reference, 8500)];
+  const money = ['NGN came 1650000 went 850000 kept 800000 send_back 850000'];
+  for (const _day of [1, 2, 3]) expect(await listShows(reference, ...rows)).toMatchObject({ cases: [], money });
+});
+
+test('a stranger whose first row names no currency is told, and the run has its report', async () => {
+  const reference = 'strangerwithafailedtry';
+  const failed = { id: `F-${reference}`, status: 'FAILED', amount: null, currency: null };
+  expect(await listShows(reference, {}, failed)).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
 });

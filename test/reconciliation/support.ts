@@ -102,14 +102,27 @@ export function scripted(desk: () => Desk) {
     await tell(desk(), reference);
   };
 
-  /** The whole list is heard; of other payments it shows what it showed before. @returns how the payment stands */
-  const listShows = async (reference: string, ...rows: Row[]): Promise<Awaited<ReturnType<typeof look>>> => {
-    const all = rows.map((more) => rowOf(reference, more));
-    const data = [...lists.set(reference, all).values()].flat();
+  const hear = async (reference: string, data: Row[], words: string[]): Promise<Awaited<ReturnType<typeof look>>> => {
     await letPass(desk(), reference, '2 minutes');
     await befall(desk(), 'history', 'body', { body: { status: true, data: { data, hasNextPage: false } } });
-    expect(await desk().reconcile()).toMatchObject({ report: { complete: true } });
+    expect(await desk().reconcile(...words)).toMatchObject({ report: { complete: true } });
     return look(desk(), reference);
+  };
+
+  /** The whole list is heard; of other payments it shows what it showed before. @returns how the payment stands */
+  const listShows = (reference: string, ...rows: Row[]) => {
+    const all = rows.map((more) => rowOf(reference, more));
+    return hear(reference, [...lists.set(reference, all).values()].flat(), []);
+  };
+
+  /** The list of the last hour, and nothing else in it. */
+  const windowShows = (reference: string, ...rows: Row[]) => {
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    return hear(
+      reference,
+      rows.map((more) => rowOf(reference, more)),
+      ['--since', since],
+    );
   };
 
   const buy = async () => {
@@ -118,5 +131,5 @@ export function scripted(desk: () => Desk) {
     expect(await look(desk(), checkout.reference)).toMatchObject({ order: 'paid' });
     return checkout;
   };
-  return { verifySays, listShows, buy };
+  return { verifySays, listShows, windowShows, buy };
 }

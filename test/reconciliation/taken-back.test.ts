@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
+
+// Paid, and days later both sources say FAILED: a debit was returned, or a payment voided. Every order is one of NGN 8500.00.
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = await startDesk();
+});
+afterAll(() => desk.stop());
+
+const { verifySays, listShows, buy } = scripted(() => desk);
+
+/** Verify says it first, and the list is heard. */
+async function isReturned(reference: string, amount = 8500) {
+  await letPass(desk, reference, '3 days');
+  await verifySays(reference, { amount, status: 'FAILED' });
+  return listShows(reference, { amount, status: 'FAILED' });
+}
+
+test('of a paid order it is a loss, which is written off', async () => {
+  const { reference } = await buy();
+  await listShows(reference, {});
+  expect(await isReturned(reference)).toMatchObject({ order: 'paid', cases: ['reversed 0 850000 NGN'] });
+  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
+  const money = ['NGN came 850000 went 850000 earned 850000 lost 850000'];
+  expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases: [], money });
+  // The list alone shows it again.
+  expect(await listShows(reference, {})).toMatchObject({ cases: ['paid_after_decision 850000 0 NGN'] });
+});
+
+test('of held money nothing is left to decide', async () => {
+  const { reference } = await desk.checkout();
+  await verifySays(reference, { amount: 8000 });
+  expect(await listShows(reference, { amount: 8000 })).toMatchObject({ cases: ['underpaid 800000 0 NGN'] });
+  const money = ['NGN came 800000 went 800000 send_back 800000'];
+  expect(await isReturned(reference, 8000)).toMatchObject({ order: 'failed', cases: [], money });
+});
+
+test('of held money that was to be refunded, it is the refund', async () => {
+  const { reference } = await desk.checkout();
+  await verifySays(reference, { amount: 8000 });
+  await decide(desk, reference, 'refund', '--number', `RF-${reference}`);
+  expect(await isReturned(reference, 8000)).toMatchObject({ cases: [] });
+  await letPass(desk, reference, '12 days');
+  expect(await listShows(reference, { amount: 8000, status: 'FAILED' })).toMatchObject({ cases: [] });
+});
+
+test.each([
+  ['was kept', ['keep'], 'write-off'],
+  ['was given back by bank', ['refund', '--elsewhere', '--number', 'BANK-1'], 'explain'],
+])('of money that %s somebody is told', async (_how, words, answer) => {
+  const { reference } = await desk.checkout();
+  await verifySays(reference, { amount: 8000 });
+  await decide(desk, reference, ...words);
+  expect(await listShows(reference, { amount: 8000 })).toMatchObject({ cases: [] });
+  expect(await isReturned(reference, 8000)).toMatchObject({ cases: ['reversed 0 800000 NGN'] });
+  expect(await decide(desk, reference, answer)).toMatchObject({ exit: 0 });
+  expect(await listShows(reference, { amount: 8000, status: 'FAILED' })).toMatchObject({ cases: [] });
+});
+
+test('a next try that fails takes nothing back of what the list still shows', async () => {
+  const { reference } = await buy();
+  const next = { id: `B-${reference}`, status: 'FAILED' };
+  await verifySays(reference, next);
+  const money = ['NGN came 850000 earned 850000'];
+  expect(await listShows(reference, {}, next)).toMatchObject({ message: 'goes', cases: [], money });
+  expect(await look(desk, reference)).toMatchObject({ order: 'paid' });
+});
