@@ -11,9 +11,8 @@ const COUNTS = ['references', 'released', 'matched', 'lacking'] as const;
 /** What the list shows, and what became of it here; minor units. */
 export type Figures = Record<(typeof FIGURES)[number], bigint>;
 export type Comparison = {
-  /** References that are not plainly equal, the longest unasked first. */
+  /** References that are not plainly equal, the longest unasked first. The sums are of all others. */
   differences: string[];
-  /** Of all others. */
   sums: (Figures & { currency: string })[];
   /** References in the list; paid payments, the equal ones of them, and those that the list should have and lacks. */
   counts: Record<(typeof COUNTS)[number], number>;

@@ -59,21 +59,23 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
   // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
   const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * 1_440 * MINUTE_MS;
-  const isInReach = payment.orderId !== null && (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  const isSeen = isWhole && (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  const isInReach = isSeen && payment.orderId !== null;
+  const isSaid = payment.orderId === null || payment.verifications[0]?.outcome === 'failed';
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
     const shown = listed.find((one) => one.currency === currency) ?? ABSENT;
-    const { shows, gone: now, came } = shown;
+    const { shows, gone, came } = shown;
     const before = moneyOf(payment, currency);
     // By the sources: in the ledger, what was won back came twice. What never came has not gone: a failed debit.
     const known = max((before.verifyShows ?? 0n) + before.verifyGone, (before.listShows ?? 0n) + before.listGone);
     const ever = max(known, came);
     if (ever === 0n) continue;
+    // Each source has a word for it, and none has money: a debit was returned, or a payment voided.
+    const now = isSaid && isSeen && came + gone === 0n && shown.word !== null ? ever : gone;
     const told = before.listGone + before.listBeyond;
     // Where it shows no money at all, what went stays gone. Where it shows less by a refund, that went, named or not.
     const unnamed = min(max(0n, ever - shows - now), standingOf(before).toGo);
-    // Both sources have a word for it, and none has money: a debit was returned, or a payment voided.
-    const isFailed = came === 0n && shown.word !== null && payment.verifications[0]?.outcome === 'failed';
-    const inReach = isFailed ? ever : came === 0n ? max(told, now) : now + unnamed;
+    const inReach = came === 0n ? max(told, now) : now + unnamed;
     // Beyond its reach, what it shows no more has rolled off, and stays gone. A light run reads only what is new.
     const listRolled = isInReach ? 0n : max(min(before.listRolled, told), isWhole ? told - now : 0n);
     const all = isInReach ? inReach : isWhole ? listRolled + now : max(told, now);

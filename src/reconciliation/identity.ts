@@ -36,8 +36,7 @@ export function createIdentity(sums: Comparison['sums']) {
       book(currency, about?.class ?? 'held', held);
       book(currency, about?.class ?? 'reversed', -reversed);
       book(currency, 'still_to_go', stillToGo);
-      const isOpen = about?.closedAt === null;
-      book(currency, isOpen ? about.class : 'not_heard_yet', listed - (money.came - money.went));
+      book(currency, about?.closedAt === null ? about.class : 'not_heard_yet', listed - (money.came - money.went));
     }
   };
   return {

@@ -59,6 +59,19 @@ test.each([
   expect(await listShows(reference, { amount: 8000, status: 'FAILED' })).toMatchObject({ cases: [] });
 });
 
+test.each([
+  ['held: nothing is left to refund', null, []],
+  ['kept: somebody is told', 'keep', ['reversed 0 850000 NGN']],
+])('of a stranger’s money that was %s', async (_how, as, cases) => {
+  const reference = `strangerof${as ?? 'nobody'}`;
+  const known = { cases: ['unknown_reference 850000 0 NGN'] };
+  expect(await listShows(reference, {})).toMatchObject(known);
+  expect(await listShows(reference)).toMatchObject(known);
+  if (as !== null) await decide(desk, reference, as);
+  expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases });
+  expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases });
+});
+
 test('a next try that fails takes nothing back of what the list still shows', async () => {
   const { reference } = await buy();
   const next = { id: `B-${reference}`, status: 'FAILED' };
