@@ -112,12 +112,6 @@ function isRefundLate({ dossier }: Change, payment: DossierPayment, { listHeardA
 export const isDecided = ({ cases }: DossierPayment): boolean =>
   cases.some(({ decision }) => decision !== null && decision !== 'explain');
 
-/** Verify told of its money once, and nothing went. Later, a list within its lag may be about what was before. */
-export function isToldOnce({ dossier }: Change, { money, verifications: [said] }: DossierPayment): boolean {
-  const isUntouched = money.every(({ went, sendBack }) => went === 0n && sendBack === 0n);
-  return isUntouched && (dossier.release === null || dossier.release.verificationId === said?.id);
-}
-
 /** Where an order stands, as the rules look at it; null: it is a stranger's payment, and there is none. */
 export function orderFacts({ id, amount, currency, release, endedAt }: Dossier) {
   return id === '' ? null : { amount, currency, isReleased: release !== null, isEnded: endedAt !== null };

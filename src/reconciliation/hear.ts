@@ -1,6 +1,5 @@
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, setMoney, type Change, type DossierPayment } from '../payments/change.ts';
-import { isToldOnce } from '../payments/conclude.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
 import { max, min, observeList, standingOf } from '../payments/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
@@ -32,9 +31,10 @@ export async function resolve(parts: AskParts, one: Differing, listed: Listed[],
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     if (payment !== undefined && holds(change, payment, heard)) hear(change, payment, listed, heard);
   };
-  // What the list shows as gone pays nothing, and ships nothing: verify may tell of it a day late.
+  // What the list shows as gone is heard at once, unless money was sent back: verify may tell of it a day late.
   const isGone = heard.isWhole && listed.some(({ gone, came }) => gone > 0n && came > 0n);
-  if (orderId !== null && isGone) await changeOrder(parts, orderId, 'reconciliation', hearIf(isToldOnce));
+  const hearGone = hearIf((_, { money }) => money.every(({ sendBack }) => sendBack === 0n));
+  if (orderId !== null && isGone) await changeOrder(parts, orderId, 'reconciliation', hearGone);
   const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
   // A light run observes nothing but a stranger's money, up to now: what differs is verify's to say.
   if (orderId === null ? !heard.isToNow : !heard.isWhole) return orderId !== null && isAnswered;

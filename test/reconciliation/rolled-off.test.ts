@@ -143,7 +143,8 @@ test('what a window shows as gone of a stranger is no more than that once its ch
   await windowShows(reference, refunded(reference, 8500));
   const rows = [first, second, refunded(reference, 8500)];
   const money = ['NGN came 1650000 went 850000 kept 800000 send_back 850000'];
-  for (const _day of [1, 2, 3]) expect(await listShows(reference, ...rows)).toMatchObject({ cases: [], money });
+  for (const day of [1, 2, 3])
+    expect({ day, ...(await listShows(reference, ...rows)) }).toMatchObject({ cases: [], money });
 });
 
 test('a stranger whose first row names no currency is told, and the run has its report', async () => {
