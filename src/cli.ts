@@ -3,10 +3,11 @@ import { findAction, overview } from './commands/commands.ts';
 import { usageError, type Outcome } from './commands/registry.ts';
 import { openProgram } from './compose.ts';
 import { loadConfig, userOfMachine } from './config.ts';
+import { isDatabaseAway } from './platform/db.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 import { failStart, isMain } from './process.ts';
 
-/** Runs one command. @returns the exit code: the command's own, 1 refused, 64 not understood, 78 configuration */
+/** Runs one command. @returns its exit code; 1 refused, 2 the database is away, 64 not understood, 78 configuration */
 export async function runCommand(words: readonly string[]): Promise<number> {
   try {
     const found = findAction(words);
@@ -22,9 +23,11 @@ export async function runCommand(words: readonly string[]): Promise<number> {
       .then((outcome) => print(outcome, isJson))
       .finally(program.close);
   } catch (error) {
-    if (!(error instanceof UserFacingError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return error.exitCode;
+    const isAway = !(error instanceof UserFacingError) && isDatabaseAway(error);
+    const told = isAway ? new UserFacingError('The database has gone away. Repeat the command.', 2) : error;
+    if (!(told instanceof UserFacingError)) throw told;
+    process.stderr.write(`${told.message}\n`);
+    return told.exitCode;
   }
 }
 

@@ -49,7 +49,8 @@ async function concludeCase(change: Change, payment: DossierPayment, money: Mone
     payment.cases.push(opened);
     record(change, 'case opened', payment.reference, { case: String(opened.id), class: opened.class });
     tell(change, 'case.opened', aboutCase(opened));
-    if (opened.class === 'reversed') tell(change, 'order.reversed', aboutCase(opened));
+    const isPaidBy = dossier.release?.reference === payment.reference;
+    if (opened.class === 'reversed' && isPaidBy) tell(change, 'order.reversed', aboutCase(opened));
     if (opened.class === 'unit_error') await stopOnUnitErrors(tx, dossier, currency, now);
   } else if (!isSameDigest(open.digest, digest)) {
     Object.assign(open, await tx.case.update({ where: { id: open.id }, data }));

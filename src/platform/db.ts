@@ -41,8 +41,8 @@ export function openDatabase(url: Secret, connections = 20): Database {
     maxLifetimeSeconds: CONNECTION_LIVES_SEC,
     options: `-c lock_timeout=${LOCK_MS} -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_MS}`,
   });
-  // A connection that breaks while nobody uses it: the pool opens another one.
-  pool.on('error', () => undefined);
+  // A connection that breaks: the query that is under way fails of it, and the pool opens another one.
+  pool.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   const prisma = new PrismaClient({
     // Named statements are planned once for each connection: measured, the largest read takes a quarter of the time.
     adapter: new PrismaPg(pool, {
@@ -94,7 +94,7 @@ export function constraintOf(error: unknown): string | null {
 
 const AWAY = /^(08|53|57P|58|25006)/;
 const BROKEN =
-  /read timeout|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|terminat|closed|timeout exceeded|Can't reach/i;
+  /read timeout|ECONN|ETIMEDOUT|EPIPE|EHOST|ENOTFOUND|EAI_|terminat|closed|queryable|timeout exceeded|Can't reach/i;
 
 /** Whether the database is away, full, starting or read-only: nothing is known to be written, and it may come back. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -55,7 +55,8 @@ const COMPARE = `
           OR coalesce(is_doubted OR (is_odd AND earned = 0), false)
           OR coalesce(l.shows > 0 AND l.currency IS DISTINCT FROM o.currency, false)
           OR coalesce(l.gone, 0) <> o.gone
-          OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows ELSE coalesce(l.shows, 0) > o.shows END
+          OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows
+            ELSE coalesce(l.shows > o.shows OR (l.shows + l.gone = 0 AND o.shows > 0), false) END
       END AS differs,
       CASE WHEN is_aside THEN 0 ELSE l.shows END AS listed, earned, kept, refunded, lost, elsewhere,
       coalesce(l.shows, 0) - o.shows AS beyond_reach, answered_at, l.reference IS NOT NULL AS is_listed,

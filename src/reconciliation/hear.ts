@@ -59,9 +59,8 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
   // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
   const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * 1_440 * MINUTE_MS;
-  const isSeen = isWhole && (payment.openedAt ?? payment.createdAt).getTime() >= since;
-  const isInReach = isSeen && payment.orderId !== null;
-  const isSaid = payment.orderId === null || payment.verifications[0]?.outcome === 'failed';
+  const isInReach = payment.orderId !== null && (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  const isFailed = payment.orderId === null || payment.verifications[0]?.outcome === 'failed';
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
     const shown = listed.find((one) => one.currency === currency) ?? ABSENT;
     const { shows, gone, came } = shown;
@@ -71,7 +70,7 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const ever = max(known, came);
     if (ever === 0n) continue;
     // Each source has a word for it, and none has money: a debit was returned, or a payment voided.
-    const now = isSaid && isSeen && came + gone === 0n && shown.word !== null ? ever : gone;
+    const now = isWhole && isFailed && came + gone === 0n && shown.word !== null ? ever : gone;
     const told = before.listGone + before.listBeyond;
     // Where it shows no money at all, what went stays gone. Where it shows less by a refund, that went, named or not.
     const unnamed = min(max(0n, ever - shows - now), standingOf(before).toGo);

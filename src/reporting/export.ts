@@ -28,7 +28,6 @@ export async function* csvOf(pages: AsyncIterable<Row[]>): AsyncGenerator<string
   }
 }
 
-/** Page after page, each from behind the last row of the one before. */
 async function* pagesOf<One>(read: (last?: One) => Promise<One[]>, row: (one: One, view: View) => Row, view: View) {
   for (let page = await read(); page.length > 0; page = await read(page.at(-1)))
     yield page.map((one) => row(one, view));

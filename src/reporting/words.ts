@@ -100,10 +100,12 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   const said = one.evidence as Record<string, Maybe<string>>;
   const money = (amount: bigint): string => amountText({ amount, currency });
   const price = order?.amount ?? 0n;
-  const isHeld = held > 0n && (one.class === 'contradicted' || one.class === 'unproven');
+  const isPaidBy = order?.releasedReference === payment.reference;
   const { reversed, sendBack } = totalsOf([payment], currency);
-  const isTwice = one.class === 'reversed' && reversed === 0n && sendBack > 0n;
-  return wordsOf(TEXTS.cases, one.class + (isHeld ? ', held' : isTwice ? ', twice' : ''), {
+  const twice = reversed === 0n && sendBack > 0n ? ', twice' : '';
+  const more = held > 0n ? ', held' : '';
+  const kinds: Record<string, string> = { contradicted: more, unproven: more, reversed: isPaidBy ? twice : ', kept' };
+  return wordsOf(TEXTS.cases, one.class + (kinds[one.class] ?? ''), {
     ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
     ...{ held: money(held), missing: money(missing), short: money(price - held), over: money(held - price) },
     ratio: held > price ? `${held / (price || 1n)} times as much` : `1/${price / (held || 1n)} of it`,
@@ -135,8 +137,7 @@ function stateOf(order: Told, currency: string): string {
   return message?.sentAt === null && message.nextTryAt === null ? 'unconnected' : 'sent';
 }
 
-/** So long a refund may take until the payment service shows it. */
-const SHOW_MS = 10 * 86_400_000;
+const REFUND_SHOWS_MS = 10 * 86_400_000;
 
 function valuesOf(order: Told, currency: string, view: View): Record<string, string> {
   const { payments, refunds, release } = order;
@@ -156,7 +157,7 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
     ...{ returned: money(sums.refunded + sums.sendBack), part: sums.ours > 0n ? 'Part refunded' : 'Refunded' },
     refunded: refunds.length > 0 || back ? 'refunded' : 'taken back',
     number: number ? `, number ${clip(number)}` : '',
-    showBy: whenText(new Date(Math.max(...gone, 0) + SHOW_MS), view),
+    showBy: whenText(new Date(Math.max(...gone, 0) + REFUND_SHOWS_MS), view),
     ...{ paidAt: at(order.paidAt, view), shipping: shippingText(message, view) },
     ...{ tries: String(message?.tries), nextTry: at(message?.nextTryAt, view) },
     nextCheck: nextCheck === undefined || nextCheck < view.now ? 'in a moment' : atText(nextCheck, view),

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { comeBack, expectProblem, payInSilence, statusOf, timesAsked } from '../support/outside.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
-import { startShop, type Shop } from '../support/shop.ts';
-import { accept, buy, happens, saying, stands } from './support.ts';
+import { startShop, type Checkout, type Shop } from '../support/shop.ts';
+import { accept, buy, command, happens, saying, stands } from './support.ts';
 
 // What a second hostile reader found: each stands for a rule.
 
@@ -46,6 +46,23 @@ test('a case that becomes a reversal is told as one', async () => {
   await happens(shop, reference, 'record', { status: 'REVERSED' });
   await stands(shop, orderId, 'paid', 'reversed 0 850000 NGN');
   await eventually(() => told(orderId, 'order.reversed').length === 1);
+});
+
+test('a second payment that was kept, and is taken back, stops no parcel', async () => {
+  const { orderId, reference } = await shop.checkout();
+  await happens(shop, reference, 'fail');
+  const second = await shop.request<Checkout>('POST', '/checkout', { json: { orderId } });
+  await happens(shop, second.body.reference, 'pay');
+  await happens(shop, reference, 'pay');
+  await stands(shop, orderId, 'paid', 'duplicate_payment 850000 0 NGN');
+  const open = 'SELECT id FROM cases WHERE order_id = $1 AND closed_at IS NULL';
+  const caseOf = async () => String((await shop.database.query(open, [orderId]))[0]?.id);
+  expect(await command(shop, 'cases', 'decide', await caseOf(), '--as', 'keep')).toMatchObject({ exit: 0 });
+  await happens(shop, reference, 'reverse');
+  await stands(shop, orderId, 'paid', 'reversed 0 850000 NGN');
+  expect((await shop.command(['cases', 'show', await caseOf()])).out).toMatch(/back that had paid no order/);
+  const messages = await shop.database.query('SELECT type, held_by FROM messages WHERE order_id = $1', [orderId]);
+  expect(messages).toEqual([{ type: 'order.paid', held_by: null }]);
 });
 
 test('an acceptance covers the doubt that was seen, and no later one', async () => {

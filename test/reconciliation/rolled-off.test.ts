@@ -152,3 +152,22 @@ test('a stranger whose first row names no currency is told, and the run has its 
   const failed = { id: `F-${reference}`, status: 'FAILED', amount: null, currency: null };
   expect(await listShows(reference, {}, failed)).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
 });
+
+test('a debit that is returned after the list’s reach is a loss, which is written off', async () => {
+  const { reference } = await buy();
+  await listShows(reference, {});
+  await letPass(desk, reference, '9 days');
+  const failed = { status: 'FAILED' };
+  await verifySays(reference, failed);
+  expect(await listShows(reference, failed)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
+  expect(await listShows(reference, failed)).toMatchObject({ cases: [] });
+  expect(await listShows(reference)).toMatchObject({ cases: [] });
+});
+
+test('a stranger’s money that was kept, and that the list calls failed, is told', async () => {
+  const reference = 'strangerwhoisreturned';
+  await listShows(reference, {});
+  await decide(desk, reference, 'keep');
+  expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
 import { waitsForLock } from '../support/failures.ts';
 import { booked, hold, kill, openBooks, ranOf, rowOf, type Books, type Row } from './books.ts';
 
@@ -100,6 +101,17 @@ describe('a run that is killed: the next one ends right', () => {
     await letReport();
     await endsRight(books);
   });
+});
+
+test('a run whose connection the database ends, while it waits for the service, is repeated', async () => {
+  const books = await open();
+  books.service.faults.push({ kind: 'slow', page: 2, ms: 3_000 });
+  const run = books.start(['reconcile', '--json']);
+  await eventually(() => { expect(books.service.calls.pages).toContain(2); });
+  await books.database.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+  expect(await ranOf(run)).toMatchObject({ exit: 2, err: 'The database has gone away. Repeat the command.\n' });
+  await endsRight(books);
 });
 
 test('two runs at once: the second says that another one is under way, and ends with 2', async () => {

@@ -161,6 +161,12 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
     paid(ALL),
     /charged twice.*Ask which one went/,
   ],
+  [
+    'reversed',
+    { missing: 100n, payment: payment(ALL) },
+    paid(ALL, SENT, { releasedReference: FIRST }),
+    /paid no order.*Write it off.*send it/,
+  ],
   ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
   ['contradicted', held(100n), order(), /^Look at it .*lists NGN 1.00 .* Send nothing\./],
   ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Look at it .*does not list .* NGN 8,500.00/],
@@ -185,7 +191,7 @@ const CLASSES = {
   ...{ reversed: true, absent_from_history: true, refund_not_shown: true, contradicted: true, unproven: true },
   ...{ unknown_status: true, unreadable: true },
 } satisfies Record<CaseClass, true>;
-const WITH_MONEY = ['contradicted, held', 'unproven, held', 'reversed, twice', 'balance'];
+const WITH_MONEY = ['contradicted, held', 'unproven, held', 'reversed, twice', 'reversed, kept', 'balance'];
 /** Every counter of the ledger, and every other line of the journal that has words of its own. */
 const COUNTERS: string[] = Object.keys(EMPTY).filter((name) => !/^(verify|list)/.test(name));
 const LINES = ['answer', 'released', 'case opened', 'case changed', 'case closed', 'decided', 'any'];
