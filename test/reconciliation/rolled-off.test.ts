@@ -171,3 +171,10 @@ test('a stranger’s money that was kept, and that the list calls failed, is tol
   await decide(desk, reference, 'keep');
   expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
 });
+
+test('a next try of a stranger that fails takes nothing, where only a window is read', async () => {
+  const reference = 'strangerwhotriesagain';
+  await listShows(reference, {});
+  const held = { cases: ['unknown_reference 850000 0 NGN'] };
+  expect(await windowShows(reference, { id: `B-${reference}`, status: 'FAILED' })).toMatchObject(held);
+});

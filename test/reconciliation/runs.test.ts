@@ -107,7 +107,9 @@ test('a run whose connection the database ends, while it waits for the service, 
   const books = await open();
   books.service.faults.push({ kind: 'slow', page: 2, ms: 3_000 });
   const run = books.start(['reconcile', '--json']);
-  await eventually(() => { expect(books.service.calls.pages).toContain(2); });
+  await eventually(() => {
+    expect(books.service.calls.pages).toContain(2);
+  });
   await books.database.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
   expect(await ranOf(run)).toMatchObject({ exit: 2, err: 'The database has gone away. Repeat the command.\n' });
