@@ -113,6 +113,11 @@ function isRefundLate({ dossier }: Change, payment: DossierPayment, { listHeardA
 export const isDecided = ({ cases }: DossierPayment): boolean =>
   cases.some(({ decision }) => decision !== null && decision !== 'explain');
 
+/** Nobody booked it as gone, and nothing of a paid order went: a list within its lag is not about what was before. */
+export function isUntouched({ dossier: { release } }: Change, { money }: DossierPayment): boolean {
+  return money.every((m) => standingOf(m).expected === 0n && (release === null || m.sendBack + m.lost === 0n));
+}
+
 /** Where an order stands, as the rules look at it; null: it is a stranger's payment, and there is none. */
 export function orderFacts({ id, amount, currency, release, endedAt }: Dossier) {
   return id === '' ? null : { amount, currency, isReleased: release !== null, isEnded: endedAt !== null };

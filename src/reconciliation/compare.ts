@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
 /** What the list shows of a reference in a currency; minor units. `isPart`: rows of what went are more than `came`. */
-export type Listed = { currency: string; word: string | null } & Amounts & Record<'isPart' | 'isDoubted', boolean>;
+export type Listed = { currency: string; word: string | null } & Amounts & Record<Marks, boolean>;
+type Marks = 'isPart' | 'isDoubted' | 'isFailed';
 type Amounts = Record<'shows' | 'gone' | 'came', bigint>;
 export type Lists = ReadonlyMap<string, Listed[]>;
 
@@ -55,8 +56,7 @@ const COMPARE = `
           OR coalesce(is_doubted OR (is_odd AND earned = 0), false)
           OR coalesce(l.shows > 0 AND l.currency IS DISTINCT FROM o.currency, false)
           OR coalesce(l.gone, 0) <> o.gone
-          OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows
-            ELSE coalesce(l.shows > o.shows OR (l.shows + l.gone = 0 AND o.shows > 0), false) END
+          OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows ELSE coalesce(l.shows, 0) > o.shows END
       END AS differs,
       CASE WHEN is_aside THEN 0 ELSE l.shows END AS listed, earned, kept, refunded, lost, elsewhere,
       coalesce(l.shows, 0) - o.shows AS beyond_reach, answered_at, l.reference IS NOT NULL AS is_listed,
@@ -113,9 +113,9 @@ export async function sumsOf(client: pg.PoolClient, mode: Mode, references: stri
     SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, sum(gone)::text AS gone,
       greatest(sum(shows), 0)::text AS shows, sum(CASE WHEN shows < 0 THEN 0 ELSE shows + gone END)::text AS came,
       sum(CASE WHEN shows < 0 OR l.status IN ('paid', 'unproven') THEN shows ELSE shows + gone END) < 0 AS "isPart",
-      bool_or(l.status = 'unproven') AS "isDoubted", string_agg(DISTINCT word, ', ') AS word
-    FROM listed l LEFT JOIN payments p ON p.reference = l.reference
-    WHERE l.mode = $1 AND l.reference = ANY($2) GROUP BY 1, 2`;
+      bool_or(l.status = 'unproven') AS "isDoubted", bool_and(l.status = 'failed') AS "isFailed",
+      string_agg(DISTINCT word, ', ') AS word
+    FROM listed l LEFT JOIN payments p USING (reference) WHERE l.mode = $1 AND reference = ANY($2) GROUP BY 1, 2`;
   type Sum = Omit<Listed, keyof Amounts> & Record<'reference' | keyof Amounts, string>;
   const { rows } = await client.query<Sum>({ text, values: [mode, references], ...PATIENT });
   const sums = new Map<string, Listed[]>();

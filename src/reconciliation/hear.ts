@@ -1,5 +1,6 @@
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
 import { moneyOf, setMoney, type Change, type DossierPayment } from '../payments/change.ts';
+import { isUntouched } from '../payments/conclude.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
 import { max, min, observeList, standingOf } from '../payments/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
@@ -16,7 +17,7 @@ export type Hearing = {
 };
 
 const MINUTE_MS = 60_000;
-const ABSENT = { shows: 0n, gone: 0n, came: 0n, word: null, isDoubted: false, isPart: false };
+const ABSENT = { shows: 0n, gone: 0n, came: 0n, word: null, isDoubted: false, isFailed: false, isPart: false };
 
 /** `isNew`: a stranger's, with the row that it gets. */
 type Differing = { reference: string; orderId: string | null; isNew?: Prisma.PaymentCreateManyInput };
@@ -31,10 +32,9 @@ export async function resolve(parts: AskParts, one: Differing, listed: Listed[],
     const payment = change.dossier.payments.find((one) => one.reference === reference);
     if (payment !== undefined && holds(change, payment, heard)) hear(change, payment, listed, heard);
   };
-  // What the list shows as gone is heard at once, unless money was sent back: verify may tell of it a day late.
+  // What the list shows as gone pays nothing, and ships nothing: verify may tell of it a day late.
   const isGone = heard.isWhole && listed.some(({ gone, came }) => gone > 0n && came > 0n);
-  const hearGone = hearIf((_, { money }) => money.every(({ sendBack }) => sendBack === 0n));
-  if (orderId !== null && isGone) await changeOrder(parts, orderId, 'reconciliation', hearGone);
+  if (orderId !== null && isGone) await changeOrder(parts, orderId, 'reconciliation', hearIf(isUntouched));
   const isAnswered = orderId === null || (await askNow(parts, reference, 'reconciliation'));
   // A light run observes nothing but a stranger's money, up to now: what differs is verify's to say.
   if (orderId === null ? !heard.isToNow : !heard.isWhole) return orderId !== null && isAnswered;
@@ -59,7 +59,8 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
   const { runId, startedAt, isWhole, reachesBackDays } = hearing;
   // A run may read for hours, and what is near the end of the list's reach rolls off (also in compare.ts).
   const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * 1_440 * MINUTE_MS;
-  const isInReach = payment.orderId !== null && (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  const isSeen = isWhole && (payment.openedAt ?? payment.createdAt).getTime() >= since;
+  const isInReach = isSeen && payment.orderId !== null;
   const isFailed = payment.orderId === null || payment.verifications[0]?.outcome === 'failed';
   for (const currency of new Set([...payment.money, ...listed].map((one) => one.currency))) {
     const shown = listed.find((one) => one.currency === currency) ?? ABSENT;
@@ -69,8 +70,8 @@ function hear(change: Change, payment: DossierPayment, listed: Listed[], hearing
     const known = max((before.verifyShows ?? 0n) + before.verifyGone, (before.listShows ?? 0n) + before.listGone);
     const ever = max(known, came);
     if (ever === 0n) continue;
-    // Each source has a word for it, and none has money: a debit was returned, or a payment voided.
-    const now = isWhole && isFailed && came + gone === 0n && shown.word !== null ? ever : gone;
+    // Each source calls it failed: a debit was returned, or a payment voided.
+    const now = isSeen && isFailed && shown.isFailed ? ever : gone;
     const told = before.listGone + before.listBeyond;
     // Where it shows no money at all, what went stays gone. Where it shows less by a refund, that went, named or not.
     const unnamed = min(max(0n, ever - shows - now), standingOf(before).toGo);

@@ -72,6 +72,12 @@ test.each([
   expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases });
 });
 
+test.each(['ON_HOLD', 'PENDING'])('a stranger’s money whose row says %s stays', async (status) => {
+  const reference = `strangerwhois${status.toLowerCase().replace('_', '')}`;
+  await listShows(reference, {});
+  expect(await listShows(reference, { status })).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
+});
+
 test('a next try that fails takes nothing back of what the list still shows', async () => {
   const { reference } = await buy();
   const next = { id: `B-${reference}`, status: 'FAILED' };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
+import { befall } from '../support/failures.ts';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
 // A list that may lack what happened in the last day, and is read within that day. Every order is one of NGN 8500.00.
@@ -11,6 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => desk.stop());
 
+const answerOf = (reference: string, more: object) => {
+  return { status: true, data: { id: `A-${reference}`, reference, status: 'SUCCESS', currency: 'NGN', ...more } };
+};
 const { verifySays, listShows, buy } = scripted(() => desk);
 
 test.each([8500, 3400])(
@@ -54,4 +58,30 @@ test('paid, charged back and won before the list tells of the first is no loss',
   const stands = await look(desk, reference);
   expect(stands).toMatchObject({ message: 'goes', cases: [] });
   expect(await listShows(reference, { status: 'CHARGEBACK' })).toEqual(stands);
+});
+
+test('what the list shows as gone pays no order, although a part went by itself before', async () => {
+  const { reference } = await desk.checkout();
+  const charge = { amount: 10_000 };
+  await verifySays(reference, charge);
+  await letPass(desk, reference, '2 days');
+  const part = { ...charge, amount_refunded: 1500 };
+  expect(await listShows(reference, part)).toMatchObject({ cases: ['overpaid 850000 0 NGN'] });
+  await letPass(desk, reference, '1 day');
+  const { id } = await befall(desk, 'verify', 'body', { reference, body: answerOf(reference, part), times: 0 });
+  const gone = { order: 'failed', message: null, cases: [] };
+  expect(await listShows(reference, { ...charge, status: 'REFUNDED' })).toMatchObject(gone);
+  await desk.request('DELETE', `${desk.sandbox?.url}/sandbox/faults/${id}`);
+});
+
+test('a list within its lag answers no question that a dispute of its own leaves open', async () => {
+  const { reference, orderId } = await buy();
+  await desk.run('orders', 'refund', orderId, '2500', '--number', `RF-${reference}`);
+  const part = { amount_refunded: 2500 };
+  await verifySays(reference, part);
+  await letPass(desk, reference, '2 days');
+  expect(await listShows(reference, part)).toMatchObject({ message: 'goes', cases: [] });
+  await verifySays(reference, { id: `CB-${reference}`, status: 'CHARGEBACK', amount: 6000 });
+  expect(await look(desk, reference)).toMatchObject({ message: 'held' });
+  expect(await listShows(reference, part)).toMatchObject({ message: 'held' });
 });
