@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
+import { tell } from '../money/support.ts';
 import { befall } from '../support/failures.ts';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
@@ -63,15 +64,29 @@ test('paid, charged back and won before the list tells of the first is no loss',
 test('what the list shows as gone pays no order, although a part went by itself before', async () => {
   const { reference } = await desk.checkout();
   const charge = { amount: 10_000 };
-  await verifySays(reference, charge);
+  const told = { body: answerOf(reference, charge), reference, times: 0 };
+  const { id } = await befall(desk, 'verify', 'body', told);
+  await tell(desk, reference);
   await letPass(desk, reference, '2 days');
   const part = { ...charge, amount_refunded: 1500 };
   expect(await listShows(reference, part)).toMatchObject({ cases: ['overpaid 850000 0 NGN'] });
   await letPass(desk, reference, '1 day');
-  const { id } = await befall(desk, 'verify', 'body', { reference, body: answerOf(reference, part), times: 0 });
+  // A day late, and nobody tells us.
+  await desk.request('DELETE', `${desk.sandbox?.url}/sandbox/faults/${id}`);
+  await befall(desk, 'verify', 'body', { ...told, body: answerOf(reference, part) });
   const gone = { order: 'failed', message: null, cases: [] };
   expect(await listShows(reference, { ...charge, status: 'REFUNDED' })).toMatchObject(gone);
-  await desk.request('DELETE', `${desk.sandbox?.url}/sandbox/faults/${id}`);
+});
+
+test('written off, won and kept: the list that still tells the loss is no second one', async () => {
+  const { reference } = await buy();
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  await letPass(desk, reference, '2 days');
+  await listShows(reference, { status: 'CHARGEBACK' });
+  expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
+  await verifySays(reference);
+  expect(await decide(desk, reference, 'keep')).toMatchObject({ exit: 0 });
+  expect(await listShows(reference, { status: 'CHARGEBACK' })).toMatchObject({ cases: [] });
 });
 
 test('a list within its lag answers no question that a dispute of its own leaves open', async () => {
