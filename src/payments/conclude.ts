@@ -113,7 +113,7 @@ function isRefundLate({ dossier }: Change, payment: DossierPayment, { listHeardA
 export const isDecided = ({ cases }: DossierPayment): boolean =>
   cases.some(({ decision }) => decision !== null && decision !== 'explain');
 
-/** Nobody booked it as gone, and nothing of a paid order went: a list within its lag is not about what was before. */
+/** A list within its lag may be heard about it: nobody booked a refund, and of a paid order nothing went back. */
 export function isUntouched({ dossier: { release } }: Change, { money }: DossierPayment): boolean {
   return money.every((m) => standingOf(m).expected === 0n && (release === null || m.sendBack + m.lost === 0n));
 }
