@@ -54,8 +54,7 @@ function identityOf(currency: string, booked: ReadonlyMap<string, bigint>): Iden
   const major = (amount: bigint): string => formatMajor({ amount, currency });
   const [listed, earned] = [booked.get('listed') ?? 0n, booked.get('earned') ?? 0n];
   const classes = [...booked].filter(([name, amount]) => amount !== 0n && name !== 'listed' && name !== 'earned');
-  const difference = classes.reduce((rest, [, amount]) => rest - amount, listed - earned);
+  const left = classes.reduce((rest, [, amount]) => rest - amount, listed - earned);
   const named = Object.fromEntries(classes.map(([name, amount]) => [name, major(amount)]));
-  const [serviceTotal, total] = [major(listed), major(earned)];
-  return { currency, serviceTotal, earned: total, classes: named, difference: major(difference) };
+  return { currency, serviceTotal: major(listed), earned: major(earned), classes: named, difference: major(left) };
 }

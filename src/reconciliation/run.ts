@@ -28,6 +28,7 @@ export type RunOptions = {
 
 /** A run that was interrupted longer ago begins anew. */
 const RESUME_MS = 6 * 3_600_000;
+/** Questions of one run; the next one goes on. */
 const MOST_QUESTIONS = 5_000;
 const QUESTIONS_AT_ONCE = 8;
 const BATCH = 500;
