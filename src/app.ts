@@ -1,5 +1,5 @@
 import cors from 'cors';
-import express, { Router, type Express } from 'express';
+import express, { Router, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { countWebhook, registry } from './alerts/metrics.ts';
 import { apiDocsRoutes } from './api-docs/routes.tsx';
@@ -11,7 +11,7 @@ import { routes as ownRoutes } from './custom/routes.ts';
 import { healthRoutes } from './health.ts';
 import { findOrder, viewOf } from './orders/view.ts';
 import { isDatabaseAway } from './platform/db.ts';
-import { networkOf } from './platform/limits.ts';
+import { networkOf } from './platform/addresses.ts';
 import { accessLog } from './platform/logger.ts';
 import { formatMajor } from './platform/money.ts';
 import { notFound, Problem, problemHandler } from './platform/problem.ts';
@@ -33,6 +33,7 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   app.disable('x-powered-by');
   app.set('trust proxy', config.TRUSTED_PROXIES);
   app.use(accessLog(logger));
+  app.use(untrustedProxyNote(program));
   app.use(helmet());
   app.use(healthRoutes(database, gateway));
   app.use(webhookRoutes({ ...shared, secrets: config.WEBHOOK_SECRETS, count: countWebhook }));
@@ -55,6 +56,23 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   app.use(notFound);
   app.use(problemHandler(logger, isDatabaseAway));
   return app;
+}
+
+/** Headers by which proxies say for whom they ask. */
+const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
+
+/**
+ * A proxy that TRUSTED_PROXIES does not name makes all its clients one client, so they share its limits, and nobody sees
+ * why. It is told in the log and by `doctor --live`.
+ */
+function untrustedProxyNote({ note }: Program): RequestHandler {
+  return (req, _res, next) => {
+    const header = FORWARDING.find((name) => req.headers[name] !== undefined);
+    const peer = req.socket.remoteAddress ?? '';
+    const isTrusted = req.app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+    if (header !== undefined && !isTrusted(peer, 0)) note('untrusted-proxy', { peer, header });
+    next();
+  };
 }
 
 /** What a storefront reads: products, and an order by its id, which cannot be guessed. */

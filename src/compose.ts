@@ -1,19 +1,21 @@
-import { loadConfig, type Config } from './config.ts';
+import { ConfigError, loadConfig, type Config } from './config.ts';
 import { catalogue } from './custom/catalogue.ts';
 import demoProducts from './custom/demo-products.json' with { type: 'json' };
 import { createReceiver } from './custom/fulfilment.ts';
-import { retain } from './fulfilment/retention.ts';
+import { retain } from './payments/retention.ts';
 import { receiverAt, startDeliveryLoop, type Receiver } from './fulfilment/deliver.ts';
+import type { ServiceAdapter } from './gateway/adapter.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { loadAdapter } from './load-adapter.ts';
+import { loadAdapter, versionOfAdapter } from './load-adapter.ts';
 import { createConfirm } from './payments/confirm.ts';
 import { startDueLoop } from './payments/due.ts';
 import { endOverdue } from './payments/end.ts';
 import { startReconciliation } from './reconciliation/schedule.ts';
 import { openDatabase, type Database } from './platform/db.ts';
-import { createLogger } from './platform/logger.ts';
+import { createLogger, type Logger } from './platform/logger.ts';
 import { startLoop, type Loop } from './platform/loop.ts';
 import { watchDatabase } from './alerts/metrics.ts';
+import { createNotes, type Notes } from './alerts/notes.ts';
 import { startAlerts } from './alerts/pass.ts';
 import { caseSentences } from './reporting/words.ts';
 import { applyMigrations } from './platform/migrate.ts';
@@ -26,54 +28,107 @@ const DAY_MS = 86_400_000;
 
 /** Opens everything, after the migrations. @throws {ConfigError} when the configuration is wrong */
 export async function openProgram(config: Config = loadConfig()) {
+  const { mode } = config;
   const logger = createLogger(config.LOG_LEVEL);
   for (const warning of config.warnings) logger.warn(warning);
   const adapter = await loadAdapter(config.GATEWAY_ADAPTER);
+  refuseUnusedSecrets(config, adapter);
   const applied = await applyMigrations(config.DATABASE_URL.reveal());
   if (applied.length > 0) logger.info({ applied }, 'migrations applied');
   const database = openDatabase(config.DATABASE_URL);
   const { prisma } = database;
   if (!config.production) await fillCatalogue(database);
-  watchDatabase(prisma, config.mode);
-  const { GATEWAY_URL: url, GATEWAY_SECRET_KEY: key, mode, CHECKOUT_HOSTS: checkoutHosts } = config;
-  const { GATEWAY_CALLS_PER_SECOND: callsPerSecond, GATEWAY_CONCURRENCY: concurrency } = config;
-  const gateway = createGateway({ url, key, mode, adapter, checkoutHosts, callsPerSecond, concurrency, logger });
-  // The shop's own code where it has some, else its system behind FULFILMENT_URL; null: nobody is told.
-  const ours: (Receiver & { close?(): Promise<void> }) | null = createReceiver();
-  const receiver = ours ?? receiverAt(config.FULFILMENT_URL, config.FULFILMENT_SECRET);
-  const wanted = { types: new Set<string>(config.FULFILMENT_EVENTS), hasReceiver: receiver !== null };
-  const terms = { mode: config.mode, payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };
-  const loops: { due?: Loop; messages?: Loop } = {};
-  const others: Loop[] = [];
+  watchDatabase(prisma, mode);
+  const note = createNotes(prisma, mode, logger);
+  const gateway = createGateway(await gatewayOptions(config, adapter, note, logger));
+  const receiver = openReceiver(config, logger);
+  const wanted = { types: new Set<string>(config.FULFILMENT_EVENTS) };
+  const terms = { mode, payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };
+  const loops: Loops = { others: [] };
   // A payment may be due now, or a message: the loops of this process look at once.
   const onDue = (): void => loops.due?.wake();
   const onMessage = (): void => loops.messages?.wake();
   const confirm = createConfirm({ prisma, gateway, terms, logger, onMessage });
-  const parts = { config, logger, database, prisma, gateway, catalogue, terms, confirm, onDue, onMessage };
+  const opened = { config, logger, database, prisma, gateway, catalogue, terms, note };
+  const parts = { ...opened, confirm, onDue, onMessage, hasReceiver: receiver !== null };
+  return {
+    ...parts,
+    /** Starts alerts and, in a worker, the tasks that nobody waits for. Once. */
+    start: (isWorker: boolean): void => {
+      startLoops(parts, loops, receiver, isWorker);
+    },
+    close: async (): Promise<void> => {
+      const { due, messages, others } = loops;
+      const running = [due, messages, ...others].filter((loop) => loop !== undefined);
+      await Promise.all(running.map((loop) => loop.stop()));
+      await receiver?.close?.();
+      await gateway.close();
+      await database.close();
+    },
+  };
+}
 
-  /** Starts alerts, and in a worker what nobody waits for: checks, deadlines, messages, reconciliation. Once. */
-  function start(isWorker: boolean): void {
-    const sentences = (ids: bigint[]) => caseSentences(prisma, ids, config.SHOP_TIME_ZONE);
-    others.push(startAlerts({ prisma, gateway, logger, caseSentences: sentences }, config));
-    if (!isWorker) return;
-    loops.due = startDueLoop(parts, logger);
-    if (receiver !== null) loops.messages = startDeliveryLoop(prisma, config.mode, receiver, logger);
-    const repeat = (name: string, everyMs: number, work: () => Promise<unknown>): void => {
-      others.push(startLoop(name, () => work().then(() => false), everyMs, logger));
-    };
-    repeat('deadlines', DEADLINES_EVERY_MS, () => endOverdue(parts));
-    const { RETAIN_BODIES_DAYS: days } = config;
-    if (days !== null) repeat('retention', DAY_MS, () => retain(prisma, days));
-    others.push(startReconciliation({ ...parts, pool: database.pool }, config.RECONCILE_EVERY_MIN, logger));
-  }
+/** Secrets that nothing uses would let every webhook in, and look as if they did not. */
+function refuseUnusedSecrets({ WEBHOOK_SECRETS }: Config, { webhook }: ServiceAdapter): void {
+  if (WEBHOOK_SECRETS.length === 0 || webhook.signature !== null) return;
+  throw new ConfigError([
+    'WEBHOOK_SECRETS: is set, and webhook.signature of the adapter is null, so nothing would be checked: ' +
+      'write the signature in the adapter, or leave WEBHOOK_SECRETS empty',
+  ]);
+}
 
-  async function close(): Promise<void> {
-    await Promise.all([...others, ...Object.values(loops)].map((loop) => loop.stop()));
-    await receiver?.close?.();
-    await gateway.close();
-    await database.close();
-  }
-  return { ...parts, start, close };
+async function gatewayOptions(
+  config: Config,
+  adapter: ServiceAdapter,
+  note: Notes,
+  logger: Logger,
+): Promise<Parameters<typeof createGateway>[0]> {
+  const adapterVersion = await versionOfAdapter(config.GATEWAY_ADAPTER, adapter);
+  return {
+    url: config.GATEWAY_URL,
+    key: config.GATEWAY_SECRET_KEY,
+    mode: config.mode,
+    checkoutHosts: config.CHECKOUT_HOSTS,
+    callsPerSecond: config.GATEWAY_CALLS_PER_SECOND,
+    concurrency: config.GATEWAY_CONCURRENCY,
+    adapter,
+    adapterVersion,
+    onAdapterFault: ({ member, message }) => {
+      note('adapter-fault', { member, message, version: adapterVersion }, member);
+    },
+    logger,
+  };
+}
+
+type ClosableReceiver = Receiver & { close?(): Promise<void> };
+
+/** The shop's own code where it has some, else its system behind FULFILMENT_URL; null: this process delivers nothing. */
+function openReceiver(config: Config, logger: Logger): ClosableReceiver | null {
+  const receiver: ClosableReceiver | null =
+    createReceiver() ?? receiverAt(config.FULFILMENT_URL, config.FULFILMENT_SECRET);
+  if (receiver === null && config.production && config.mode === 'live')
+    logger.warn('FULFILMENT_URL: is not set here, so this process announces no paid order to your own system');
+  return receiver;
+}
+
+type Loops = { due?: Loop; messages?: Loop; others: Loop[] };
+type LoopParts = Omit<Program, 'start' | 'close'>;
+
+/** Alerts; and in a worker checks, deadlines, messages, retention and reconciliation. */
+function startLoops(parts: LoopParts, loops: Loops, receiver: Receiver | null, isWorker: boolean): void {
+  const { config, logger, prisma, gateway } = parts;
+  const sentences = (ids: bigint[]) => caseSentences(prisma, ids, config.SHOP_TIME_ZONE);
+  loops.others.push(startAlerts({ prisma, gateway, logger, caseSentences: sentences }, config));
+  if (!isWorker) return;
+  loops.due = startDueLoop(parts, logger);
+  if (receiver !== null) loops.messages = startDeliveryLoop(prisma, config.mode, receiver, logger);
+  const repeat = (name: string, everyMs: number, work: () => Promise<unknown>): void => {
+    loops.others.push(startLoop(name, () => work().then(() => false), everyMs, logger));
+  };
+  repeat('deadlines', DEADLINES_EVERY_MS, () => endOverdue(parts));
+  repeat('retention', DAY_MS, () => retain(prisma, config));
+  const pool = parts.database.pool;
+  loops.others.push(startReconciliation({ ...parts, pool }, config.RECONCILE_EVERY_MIN, logger));
 }
 
 /** Something to sell, so that a stranger can buy at once: one thing for each number of decimals. */

@@ -4,6 +4,8 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { UserFacingError } from './platform/user-facing-error.ts';
+import { emailAddress } from './platform/email.ts';
+import { isPublicRange } from './platform/addresses.ts';
 import { Secret } from './platform/secret.ts';
 
 const ORDER_EVENTS = ['paid', 'review', 'failed', 'expired', 'cancelled', 'reopened', 'refunded', 'reversed'] as const;
@@ -47,6 +49,8 @@ const signingSecret = text('must be a Standard Webhooks secret: whsec_ and base6
   return value === `whsec_${bytes.toString('base64')}` && bytes.length >= 24 && bytes.length <= 64;
 }).transform(toSecret);
 
+/** A public range with a shorter prefix belongs to many owners, and none of them is this shop's proxy. */
+const WIDEST_PUBLIC_BITS = 16;
 const toUrl = (value: string) => new URL(value);
 const isWeb = (value: string) =>
   URL.canParse(value) && /^https?:\/\/(?!.*;https?:)[^\s,@/?#]+([/?#][^\s,]*)?$/i.test(value);
@@ -60,13 +64,18 @@ const hostName = text('must be host names like pay.example.com: no scheme, port,
   const url = `https://${value.toLowerCase()}`;
   return URL.canParse(url) && url === `https://${toUrl(url).hostname}` && !/\*|\.$/.test(url);
 }).toLowerCase();
-// A range that includes strangers lets each of them choose an address; ::ffff:0:0/96 is all of IPv4.
-const proxy = text('must be loopback, linklocal, uniquelocal, addresses or ranges (from /8, IPv6 from /7)', (value) => {
-  const [, address = '', bits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(value) ?? [];
-  const [least = 1, most = 0] = { 4: [8, 32], 6: [7, 128] }[isIP(address)] ?? [];
-  const isRange = +(bits ?? most) >= least && +(bits ?? most) <= most && !/^[0:]+:ffff:/i.test(address);
-  return isRange || ['loopback', 'linklocal', 'uniquelocal'].includes(value);
-});
+// Every client in a trusted range may choose its own address. ::ffff:0:0/96 is all of IPv4.
+const proxy = text(
+  'must be loopback, linklocal, uniquelocal, addresses, or ranges: private ones from /8 (IPv6 from /7), public ones from /16',
+  (value) => {
+    const [, address = '', bits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(value) ?? [];
+    const [least = 1, most = 0] = { 4: [8, 32], 6: [7, 128] }[isIP(address)] ?? [];
+    const length = Number(bits ?? most);
+    const isRange = length >= least && length <= most && !/^[0:]+:ffff:/i.test(address);
+    if (!isRange) return ['loopback', 'linklocal', 'uniquelocal'].includes(value);
+    return length >= WIDEST_PUBLIC_BITS || !isPublicRange(`${address}/${length}`);
+  },
+);
 const file = text('names no file; without a leading / it counts from the working folder', existsSync);
 const timeZone = text('must be a time zone like Europe/Berlin', (timeZone) => {
   try {
@@ -120,15 +129,18 @@ export const VARIABLES = z.object({
   GATEWAY_CALLS_PER_SECOND: or(wholeNumber(0, 100_000), '50'),
   GATEWAY_CONCURRENCY: or(wholeNumber(1, 1_000), '32'),
   RETAIN_BODIES_DAYS: optional(wholeNumber(30, 36_500)),
+  /** 0: unpaid orders are kept for ever. */
+  RETAIN_UNPAID_DAYS: or(wholeNumber(0, 36_500), '90'),
   LOG_LEVEL: or(oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   TRUSTED_PROXIES: or(listOf(proxy), 'loopback'),
   ALERT_URL: optional(web),
   ALERT_SECRET: optional(signingSecret),
-  ALERT_EMAIL: listOf(z.email('must be e-mail addresses, comma separated')),
+  ALERT_EMAIL: listOf(emailAddress),
   SMTP_URL: optional(mailServer.transform(toSecret)),
   SHOP_TIME_ZONE: or(timeZone, 'UTC'),
   DEMO_SHOP: optional(oneOf(['on', 'off'])),
   ALLOW_LIVE_KEY_ON_LOOPBACK: optional(oneOf(['on', 'off'])),
+  ALLOW_TEST_KEY_IN_PRODUCTION: optional(oneOf(['on', 'off'])),
 });
 type Variables = z.output<typeof VARIABLES>;
 
@@ -173,7 +185,8 @@ export function loadConfig(env?: Record<string, string | undefined>): Config {
   const production = v.NODE_ENV === 'production';
   (live || production ? faults : warnings).push(...guessable(v));
   const named = faults.map(nameIn);
-  faults.push(...holding(faultsBetween(v, production, live)).filter((fault) => !named.includes(nameIn(fault))));
+  const between = [...holding(faultsBetween(v, production, live)), ...equalSecrets(v)];
+  faults.push(...between.filter((fault) => !named.includes(nameIn(fault))));
   const { DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY } = v;
   if (faults.length > 0 || !DATABASE_URL || !GATEWAY_URL || !GATEWAY_SECRET_KEY) throw new ConfigError(faults);
   warnings.push(...holding(risks(v, production, live)));
@@ -194,6 +207,8 @@ function faultsBetween(v: Variables, production: boolean, live: boolean) {
     'GATEWAY_URL: is this machine, and the key is live: set ALLOW_LIVE_KEY_ON_LOOPBACK=on if that is meant':
       live && isHere(v.GATEWAY_URL) && !production && v.ALLOW_LIVE_KEY_ON_LOOPBACK !== 'on',
     'NODE_ENV: must be production with a live key': live && !production && !!v.GATEWAY_URL && !isHere(v.GATEWAY_URL),
+    'GATEWAY_SECRET_KEY: is a test key in production, so test cards would pay for real goods: use the live key, or set ALLOW_TEST_KEY_IN_PRODUCTION=on for a staging system':
+      production && !live && v.GATEWAY_SECRET_KEY !== null && v.ALLOW_TEST_KEY_IN_PRODUCTION !== 'on',
     'CHECKOUT_HOSTS: is needed with a live key: where checkout pages are': live && v.CHECKOUT_HOSTS.length === 0,
     'FULFILMENT_EVENTS: must have order.paid, or nothing would ship': !v.FULFILMENT_EVENTS.includes('order.paid'),
     'FULFILMENT_SECRET: is needed with FULFILMENT_URL': !!v.FULFILMENT_URL && !v.FULFILMENT_SECRET,
@@ -201,7 +216,6 @@ function faultsBetween(v: Variables, production: boolean, live: boolean) {
     'ALERT_SECRET: is needed with ALERT_URL': !!v.ALERT_URL && !v.ALERT_SECRET,
     'ALERT_URL: is needed with ALERT_SECRET': !!v.ALERT_SECRET && !v.ALERT_URL,
     'SMTP_URL: is needed with ALERT_EMAIL': v.ALERT_EMAIL.length > 0 && !v.SMTP_URL,
-    'OPERATORS: two operators must not share a token, nor one ADMIN_TOKEN': hasTwins(tokens),
     [`OPERATORS: each name once, and none of ${OWN_NAMES.join(', ')}`]: hasTwins([...OWN_NAMES, ...names]),
     'FULFILMENT_URL: must be https in production, except on this machine': production && isPlain(v.FULFILMENT_URL),
     'ALERT_URL: must be https in production, except on this machine': production && isPlain(v.ALERT_URL),
@@ -209,6 +223,32 @@ function faultsBetween(v: Variables, production: boolean, live: boolean) {
     'STOREFRONT_RETURN_URL: must be https in production': production && v.STOREFRONT_RETURN_URL.some(isHttp),
     'ADMIN_TOKEN: is needed in production': production && tokens.length === 0,
   };
+}
+
+/**
+ * Every secret is known to another party. If two variables share one, a party that holds the first could use the
+ * second: the payment service could act as the operator, for example.
+ */
+function equalSecrets(v: Variables): string[] {
+  const named: [name: string, secret: Secret | null][] = [
+    ['ADMIN_TOKEN', v.ADMIN_TOKEN],
+    ['SHOP_API_TOKEN', v.SHOP_API_TOKEN],
+    ['GATEWAY_SECRET_KEY', v.GATEWAY_SECRET_KEY],
+    ['FULFILMENT_SECRET', v.FULFILMENT_SECRET],
+    ['ALERT_SECRET', v.ALERT_SECRET],
+  ];
+  for (const secret of v.WEBHOOK_SECRETS) named.push(['WEBHOOK_SECRETS', secret]);
+  for (const { token } of v.OPERATORS) named.push(['OPERATORS', token]);
+  const faults: string[] = [];
+  const holderOf = new Map<string, string>();
+  for (const [name, secret] of named) {
+    if (secret === null) continue;
+    const value = secret.reveal();
+    const other = holderOf.get(value);
+    if (other !== undefined) faults.push(`${name}: holds the same secret as ${other}: each secret must be different`);
+    holderOf.set(value, name);
+  }
+  return [...new Set(faults)];
 }
 
 /** What is legal and risky. */
@@ -242,7 +282,7 @@ const isHttp = (url: URL) => url.protocol === 'http:';
 const isHere = (url: URL | null) => ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '');
 const isPlain = (url: URL | null) => url !== null && isHttp(url) && !isHere(url);
 /** Who is logged in on this machine, and signs commands by that name; null: it is not said. */
-export const userOfMachine = (): string | null => process.env.USER ?? null;
+export const userOfMachine = (): string | null => bare(process.env.USER ?? '') || null;
 /** People paste values with quotes and line breaks around them. Quotes that are in it as well are kept. */
 function bare(value: string): string {
   const trimmed = value.trim();

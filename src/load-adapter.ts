@@ -1,27 +1,51 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { ServiceAdapter } from './gateway/adapter.ts';
 import { createReferences } from './gateway/references.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 
 const act = z.custom((value) => typeof value === 'function', 'must be a function');
-const above = z.number().positive();
+const wholeNumber = (least: number, most: number) => z.int(`must be a whole number`).min(least).max(most);
+const YEAR_MIN = 366 * 1_440;
+const CENTURY_DAYS = 36_525;
 
 /** What is called or counted with at every payment: a typing error in it must not wait for the first one. */
 const SHAPE = z.looseObject({
+  authorize: act.optional(),
   amountUnit: z.enum(['major', 'minor']),
   decimals: z.record(z.string(), z.int().min(0).max(8)).optional(),
-  checkoutLifetimeMin: above,
-  payableDays: above,
+  checkoutLifetimeMin: z.number().positive().max(YEAR_MIN),
+  payableDays: z.number().positive().max(366),
   initialize: z.looseObject({ checkoutUrl: act, body: act.optional() }),
   verify: z.looseObject({ record: act }),
-  history: z.looseObject({ first: act, rows: act, next: act, lagMin: z.number().min(0), filters: z.boolean() }),
+  history: z.looseObject({
+    first: act,
+    rows: act,
+    next: act,
+    isForeign: act.optional(),
+    filters: z.boolean(),
+    lagMin: wholeNumber(0, YEAR_MIN),
+    reachesBackDays: wholeNumber(1, CENTURY_DAYS).nullable(),
+  }),
   read: act,
-  webhook: z.looseObject({ references: act, signature: act.nullable() }),
+  webhook: z.looseObject({
+    references: act,
+    signature: act.nullable(),
+    acknowledgement: z
+      .looseObject({ status: z.int().min(200).max(299), contentType: z.string(), body: z.string() })
+      .optional(),
+  }),
+  transfers: z.looseObject({ first: act, rows: act, next: act, read: act }).optional(),
+  balances: z.looseObject({ path: z.string().startsWith('/'), read: act }).optional(),
 });
 
 const EXIT_BAD_CONFIG = 78;
+/** As source, and as built into dist. */
+const OWN_FILES = ['./custom/service.ts', './custom/service.js'].map((name) => new URL(name, import.meta.url));
 
 /**
  * The adapter of this shop: the default export of src/custom/service.ts, or of the module that GATEWAY_ADAPTER names.
@@ -43,4 +67,15 @@ export async function loadAdapter(path: string | null): Promise<ServiceAdapter> 
     const reason = error instanceof Error ? error.message : String(error);
     throw new UserFacingError(`${name} cannot be used: ${reason}`, EXIT_BAD_CONFIG);
   }
+}
+
+/**
+ * Tells one version of an adapter from another: a digest of its file and of its members, since a member may come from
+ * another file. What one version has read of the history another version reads again.
+ */
+export async function versionOfAdapter(path: string | null, adapter: ServiceAdapter): Promise<string> {
+  const file = path === null ? OWN_FILES.map((url) => fileURLToPath(url)).find(existsSync) : resolve(path);
+  const text = file === undefined ? '' : await readFile(file, 'utf8');
+  const members = JSON.stringify(adapter, (_, value: unknown) => (typeof value === 'function' ? String(value) : value));
+  return createHash('sha256').update(text).update(members).digest('hex');
 }

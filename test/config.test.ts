@@ -16,13 +16,18 @@ const NEEDED = {
 const PRODUCTION = {
   ...NEEDED,
   NODE_ENV: 'production',
+  ALLOW_TEST_KEY_IN_PRODUCTION: 'on',
   PUBLIC_URL: 'https://pay.example.com',
   ADMIN_TOKEN: 'c4n4ry-of-the-admin',
   WEBHOOK_SECRETS: 'c4n4ry-of-webhooks',
 };
-const LIVE = { ...PRODUCTION, GATEWAY_SECRET_KEY: 'sk_live_c4n4ry', CHECKOUT_HOSTS: 'pay.example.com' };
+const LIVE = {
+  ...{ ...PRODUCTION, ALLOW_TEST_KEY_IN_PRODUCTION: '' },
+  ...{ GATEWAY_SECRET_KEY: 'sk_live_c4n4ry', CHECKOUT_HOSTS: 'pay.example.com' },
+};
 const HERE = { NODE_ENV: '', GATEWAY_URL: 'http://127.0.0.1:4000' };
 const SIGNING = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+const ALERTING = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
 
 /** The lines about faults; none: it is a configuration. */
 function faultsOf(env: Record<string, string>): string[] {
@@ -66,8 +71,10 @@ test('every variable but three has a default', () => {
     ...{ SHOP_API_TOKEN: unset, FULFILMENT_URL: unset, FULFILMENT_SECRET: unset, FULFILMENT_EVENTS: ['order.paid'] },
     ...{ ADMIN_TOKEN: unset, OPERATORS: none, WORKER: 'inline', WORKER_PORT: unset, RECONCILE_EVERY_MIN: 15 },
     ...{ CHECKOUTS_PER_MINUTE: 60, GATEWAY_CALLS_PER_SECOND: 50, GATEWAY_CONCURRENCY: 32, RETAIN_BODIES_DAYS: unset },
+    RETAIN_UNPAID_DAYS: 90,
     ...{ LOG_LEVEL: 'info', TRUSTED_PROXIES: ['loopback'], ALERT_URL: unset, ALERT_SECRET: unset, ALERT_EMAIL: none },
     ...{ SMTP_URL: unset, SHOP_TIME_ZONE: 'UTC', DEMO_SHOP: unset, ALLOW_LIVE_KEY_ON_LOOPBACK: unset },
+    ALLOW_TEST_KEY_IN_PRODUCTION: unset,
     ...{ production: false, mode: 'test', demoShop: true, warnings: none },
   });
 });
@@ -97,9 +104,11 @@ describe('P15, S7: values as people paste them', () => {
     [" 'a-token-of-the-shop\r\n'\n", 'a-token-of-the-shop'],
     ['a-"token"-of-the-shop', 'a-"token"-of-the-shop'],
   ])('%j works, and is told', (given, meant) => {
-    const config = loadConfig({ ...NEEDED, SHOP_API_TOKEN: given, WEBHOOK_SECRETS: given });
-    expect([config.SHOP_API_TOKEN, ...config.WEBHOOK_SECRETS].map((one) => one?.reveal())).toEqual([meant, meant]);
-    expect(named(config.warnings)).toEqual(given === meant ? [] : ['WEBHOOK_SECRETS', 'SHOP_API_TOKEN']);
+    for (const name of ['SHOP_API_TOKEN', 'WEBHOOK_SECRETS'] as const) {
+      const config = loadConfig({ ...NEEDED, [name]: given });
+      expect([config[name]].flat().map((one) => one?.reveal())).toEqual([meant]);
+      expect(named(config.warnings)).toEqual(given === meant ? [] : [name]);
+    }
   });
   test('quotes around a list, around each of it, and in an .env file', () => {
     const env = { ...NEEDED, WEBHOOK_SECRETS: '"the-first-secret-1","the-second-secret"\n' };
@@ -180,7 +189,7 @@ test.each(
   }).flatMap(([name, values]) => values.map((value) => [name, value] as const)),
 )('in production %s=%j is one fault', (name, value) => {
   const receiver = { FULFILMENT_URL: 'https://shop.example.com/paid', FULFILMENT_SECRET: SIGNING };
-  const alerts = { ALERT_URL: 'https://a.example.com', ALERT_SECRET: SIGNING, ALERT_EMAIL: 'ada@example.com' };
+  const alerts = { ALERT_URL: 'https://a.example.com', ALERT_SECRET: ALERTING, ALERT_EMAIL: 'ada@example.com' };
   const env = { ...PRODUCTION, ...receiver, ...alerts, SMTP_URL: 'smtps://u:p@mail.example:465' };
   expect(faultsOf(env)).toEqual([]);
   expect(named(faultsOf({ ...env, [name]: value }))).toEqual([name]);
@@ -191,9 +200,91 @@ test.each([
   ['DATABASE_URL', 'postgres://u:p@db.example.com/shop'],
   ['DATABASE_URL', 'postgres://u@127.0.0.1/shop_test'],
   ['STOREFRONT_ORIGINS', 'http://shop.example.com'],
-  ['GATEWAY_SECRET_KEY', 'sk_test_c4n4ry'],
   ['GATEWAY_URL', 'http://127.0.0.1:4000'],
 ])('%s=%j is legal and risky: a warning', (name, value) => {
   expect(loadConfig(LIVE).warnings).toEqual([]);
   expect(named(loadConfig({ ...LIVE, [name]: value }).warnings)).toEqual([name]);
+});
+
+describe('a secret is known to one other side alone', () => {
+  const SAME = 'c4n4ry-of-two-doors';
+  const receivers = { FULFILMENT_URL: 'https://shop.example.com/paid', ALERT_URL: 'https://a.example.com' };
+  test.each<[string, string, Record<string, string>]>([
+    ['SHOP_API_TOKEN', 'ADMIN_TOKEN', { SHOP_API_TOKEN: SAME, ADMIN_TOKEN: SAME }],
+    ['SHOP_API_TOKEN', 'WEBHOOK_SECRETS', { SHOP_API_TOKEN: SAME, WEBHOOK_SECRETS: `another-of-webhooks,${SAME}` }],
+    ['ADMIN_TOKEN', 'WEBHOOK_SECRETS', { ADMIN_TOKEN: SAME, WEBHOOK_SECRETS: `${SAME},another-of-webhooks` }],
+    [
+      'OPERATORS',
+      'SHOP_API_TOKEN',
+      { OPERATORS: `ada:viewer:a-token-of-her-own,bob:clerk:${SAME}`, SHOP_API_TOKEN: SAME },
+    ],
+    ['ALERT_SECRET', 'FULFILMENT_SECRET', { ...receivers, ALERT_SECRET: SIGNING, FULFILMENT_SECRET: SIGNING }],
+    [
+      'WEBHOOK_SECRETS',
+      'FULFILMENT_SECRET',
+      { ...receivers, ALERT_SECRET: ALERTING, WEBHOOK_SECRETS: SIGNING, FULFILMENT_SECRET: SIGNING },
+    ],
+  ])('%s and %s that are equal are one fault, which names both and quotes neither', (first, second, env) => {
+    for (const base of [NEEDED, PRODUCTION]) {
+      const faults = faultsOf({ ...base, ...env });
+      expect(faults).toHaveLength(1);
+      for (const name of [first, second]) expect(faults[0]).toContain(name);
+      for (const value of ['c4n4ry', SIGNING]) expect(faults[0]).not.toContain(value);
+    }
+  });
+  test('those that differ are none', () => {
+    const tokens = { SHOP_API_TOKEN: `${SAME}-1`, ADMIN_TOKEN: `${SAME}-2`, OPERATORS: `ada:viewer:${SAME}-3` };
+    const signing = { WEBHOOK_SECRETS: `${SAME}-4,${SAME}-5`, ALERT_SECRET: ALERTING, FULFILMENT_SECRET: SIGNING };
+    expect(faultsOf({ ...PRODUCTION, ...receivers, ...tokens, ...signing })).toEqual([]);
+  });
+});
+
+describe('TRUSTED_PROXIES trusts whole networks only where no stranger is', () => {
+  test.each(['1.0.0.0/8', '8.0.0.0/15', '2001::/15', '192.0.0.0/8', '172.0.0.0/8', '10.0.0.0/8,8.0.0.0/15'])(
+    '%s is a fault',
+    (ranges) => {
+      expect(named(faultsOf({ ...NEEDED, TRUSTED_PROXIES: ranges }))).toEqual(['TRUSTED_PROXIES']);
+    },
+  );
+  test.each([
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '203.0.0.0/16',
+    '203.0.113.7',
+    'fd00::/8',
+    '2001:db8::/32',
+  ])('%s is taken', (range) => {
+    expect(loadConfig({ ...NEEDED, TRUSTED_PROXIES: range }).TRUSTED_PROXIES).toEqual([range]);
+  });
+});
+
+describe('a test key in production', () => {
+  test('is a fault that names the variable by which it is meant, and the process exits with 78', () => {
+    const { status, stdout, stderr } = start({ ...PRODUCTION, ALLOW_TEST_KEY_IN_PRODUCTION: '' });
+    expect([status, stdout]).toEqual([78, '']);
+    expect(stderr.split('\n  - ').slice(1)).toEqual([expect.stringContaining('ALLOW_TEST_KEY_IN_PRODUCTION')]);
+    expect(stderr).not.toContain('c4n4ry');
+    expect(faultsOf({ ...PRODUCTION, ALLOW_TEST_KEY_IN_PRODUCTION: 'off' })).toHaveLength(1);
+  });
+  test('is a warning where it is meant', () => {
+    const { warnings, mode, production } = loadConfig(PRODUCTION);
+    expect({ mode, production }).toEqual({ mode: 'test', production: true });
+    expect(warnings).toEqual([expect.stringMatching(/GATEWAY_SECRET_KEY|ALLOW_TEST_KEY_IN_PRODUCTION/)]);
+  });
+  test('is nothing to say outside of production', () => {
+    expect(loadConfig(NEEDED).warnings).toEqual([]);
+  });
+});
+
+test('RETAIN_UNPAID_DAYS is 90 unless it says otherwise, may be 0, and is a whole number', () => {
+  for (const [given, days] of [
+    ['', 90],
+    ['0', 0],
+    ['30', 30],
+    ['365', 365],
+  ] as const)
+    expect(loadConfig({ ...NEEDED, RETAIN_UNPAID_DAYS: given })).toMatchObject({ RETAIN_UNPAID_DAYS: days });
+  for (const wrong of ['-1', '1.5', '1e3', 'never'])
+    expect(named(faultsOf({ ...NEEDED, RETAIN_UNPAID_DAYS: wrong }))).toEqual(['RETAIN_UNPAID_DAYS']);
 });

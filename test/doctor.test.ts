@@ -69,9 +69,11 @@ test('M21: doctor --live tries the alerts, and shows the first live payment to c
     await comeBack(liveShop, reference);
     return (await statusOf(liveShop, orderId)) === 'paid';
   });
-  const alerts = { ALERT_URL: receiver.url, ALERT_SECRET: receiver.env.FULFILMENT_SECRET };
+  const ALERT_SECRET = `whsec_${Buffer.from('another secret of 32 bytes here.').toString('base64')}`;
+  const alerts = { ALERT_URL: receiver.url, ALERT_SECRET };
+  const { FULFILMENT_SECRET } = receiver.env;
   const places = { DATABASE_URL: liveShop.database.url, GATEWAY_URL: liveSandbox.url, FULFILMENT_URL: liveSandbox.url };
-  const env = { ...live, ...alerts, FULFILMENT_SECRET: alerts.ALERT_SECRET, ...places };
+  const env = { ...live, ...alerts, FULFILMENT_SECRET, ...places };
   const { exit, states, text } = await doctor(env, 'doctor', '--live');
   expect(receiver.messages.map(({ type }) => type)).toEqual(['alert.test']);
   expect({ exit, ...states }).toMatchObject({

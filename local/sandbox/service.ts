@@ -63,7 +63,7 @@ function found(data: unknown, message = 'found'): Answer {
 }
 
 const initializeSchema = z.object({
-  email: z.email().max(254),
+  email: z.string().regex(/.@./).max(254),
   amount: z.number().refine((amount) => (parseAmount(amount) ?? 0n) > 0n, 'must be a plain decimal number above zero'),
   localCurrency: z.string().regex(/^[A-Z]{3}$/),
   amountCurrency: z.literal('local'),

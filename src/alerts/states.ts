@@ -1,3 +1,4 @@
+import { MISSING_MONEY } from '../cases/classes.ts';
 import { KeyRefused } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
@@ -7,6 +8,8 @@ export type LookParts = {
   gateway: Pick<Gateway, 'mode' | 'verify' | 'references' | 'isKeyRefused'>;
   /** What happened in these cases, a sentence each. */
   caseSentences(ids: bigint[]): Promise<string[]>;
+  /** Milliseconds after which a new case counts; left out: the time after which no smaller number can turn up. */
+  settledMs?: number;
 };
 
 /** A state that holds, in sentences for people. `upTo`: the newest of what it is made of; a higher one is news. */
@@ -21,6 +24,7 @@ export const STATES: readonly State[] = [
   { name: 'key-refused', fine: 'The payment service accepts the secret key.', look: refusedKey },
   { name: 'payments-failing', fine: 'All payments can be checked.', look: failing },
   { name: 'payments-overdue', fine: 'All payments are checked in time.', look: overdue },
+  { name: 'messages-waiting', fine: 'Your own system knows all paid orders.', look: waitingMessages },
   { name: 'message-given-up', fine: 'No message is given up.', look: givenUp },
   { name: 'cases-open', fine: 'No case is open.', look: openCases },
   { name: 'reconciliation-incomplete', fine: 'No reconciliation is overdue or incomplete.', look: reconciliation },
@@ -65,6 +69,46 @@ async function overdue({ prisma, gateway: { mode } }: LookParts) {
   return { says, todo: 'npm run worker, or WORKER=inline' };
 }
 
+/** `order.paid` ships goods, so it must be sent within this time, whatever the reason why it was not. */
+const ANNOUNCED_WITHIN_MS = 15 * MINUTE_MS;
+/** Reasons are read of so many messages; the others have the same ones. */
+const MAX_REASONS_READ = 1_000;
+
+/**
+ * The messages `order.paid` that should have been sent. Version 1.0.0 wrote some as not wanted, because its process had
+ * no receiver: those are not counted.
+ */
+export async function waitingMessages({ prisma, gateway: { mode } }: Pick<LookParts, 'prisma' | 'gateway'>) {
+  const notWanted = { nextTryAt: null, tries: 0, heldBy: null };
+  const createdAt = { lt: ago(ANNOUNCED_WITHIN_MS) };
+  const where = { mode, type: 'order.paid', sentAt: null, createdAt, NOT: notWanted };
+  const about = { _count: true, _max: { seq: true }, _min: { createdAt: true } } as const;
+  const { _count: count, _max: newest, _min: oldest } = await prisma.message.aggregate({ where, ...about });
+  if (count === 0) return null;
+  const why = { heldBy: true, nextTryAt: true, tries: true, lastError: true } as const;
+  const read = { where, orderBy: { seq: 'asc' }, take: MAX_REASONS_READ, select: why } as const;
+  const reasons = new Map<string, number>();
+  for (const message of await prisma.message.findMany(read)) {
+    const reason = whyUnsent(message);
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  const told = [...reasons].map(([reason, times]) => `${times} ${reason}`).join('; ');
+  const says = `${counted(count, 'paid order')} not announced to your own system: ${told}.`;
+  const since = oldest.createdAt ?? new Date();
+  return { says, todo: 'npm run cli -- messages list shows each of them', upTo: Number(newest.seq), since };
+}
+
+type Unsent = { heldBy: string | null; nextTryAt: Date | null; tries: number; lastError: string | null };
+
+/** Why a message was not sent, as the end of a sentence that begins with how many. */
+function whyUnsent({ heldBy, nextTryAt, tries, lastError }: Unsent): string {
+  if (heldBy === MISSING_MONEY) return 'held because its money is missing';
+  if (heldBy !== null) return `held by ${heldBy}`;
+  if (nextTryAt === null) return `given up (${lastError ?? 'no reason is known'})`;
+  if (tries === 0) return 'never tried: no worker with FULFILMENT_URL or src/custom/fulfilment.ts runs';
+  return `refused and tried again (${lastError ?? 'no answer yet'})`;
+}
+
 async function givenUp({ prisma, gateway: { mode } }: LookParts) {
   const where = { mode, sentAt: null, nextTryAt: null, heldBy: null, tries: { gt: 0 } };
   const { _count: count, _max: newest } = await prisma.message.aggregate({ where, _count: true, _max: { seq: true } });
@@ -77,9 +121,11 @@ const MAX_SENTENCES = 5;
 /** A case gets its number before COMMIT, and transactions are shorter than this: no smaller number turns up later. */
 const SETTLED_MS = 15_000;
 
-async function openCases({ prisma, gateway: { mode }, caseSentences }: LookParts, told: { upTo: number } | null) {
+async function openCases(parts: LookParts, told: { upTo: number } | null) {
+  const { prisma, caseSentences, settledMs = SETTLED_MS } = parts;
+  const { mode } = parts.gateway;
   const open = { mode, closedAt: null };
-  const where = { ...open, id: { gt: told?.upTo ?? 0 }, openedAt: { lt: ago(SETTLED_MS) } };
+  const where = { ...open, id: { gt: told?.upTo ?? 0 }, openedAt: { lte: ago(settledMs) } };
   const { _count: count, _max: newest } = await prisma.case.aggregate({ where, _count: true, _max: { id: true } });
   const all = count > 0 && told === null ? count : await prisma.case.count({ where: open });
   if (all === 0 || (count === 0 && told === null)) return null;

@@ -17,7 +17,7 @@ const priced = { amount: text, currency: text };
 const line = { description: text, unitAmount: text, quantity: z.int() };
 const paid = { orderId: text, ...priced, paidAt: maybe, reference: maybe };
 const status = input.listInput.shape.status.unwrap();
-const viewed = { ...paid, status, lines: z.array(z.object(line)), refunded: text };
+const viewed = { ...paid, status, lines: z.array(z.object(line)), refunded: text, held: text, due: text };
 const order = exactly<ReturnType<typeof viewOf>>()(z.object(viewed));
 const own = { externalId: maybe, metadata: z.record(text, text) };
 // Prisma knows only that metadata is JSON.

@@ -25,6 +25,9 @@ export type CaseClass =
   | 'unknown_status'
   | 'unreadable';
 
+/** Who holds `order.paid` while its money is missing. */
+export const MISSING_MONEY = 'missing money';
+
 /** What one source says of a reference, in one currency. */
 export type Source = {
   name: 'verify' | 'list';

@@ -24,10 +24,13 @@ export async function resumeCheckouts(prisma: PrismaClient, mode: Mode, what: st
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /**
  * A payment that came a power of ten apart is a mistake of one payer, or of a unit. The second one within an hour, of
- * another order and another payer, stops the currency, unless more payments came exactly: so no stranger stops sales.
+ * another order and another payer, stops the currency, but only if no payment of it came exactly within a day: payers
+ * choose what they pay, and no number of them can undo an exact payment of somebody else. Once a person has allowed the
+ * currency again, the program does not stop it for a day.
  */
 export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, currency: string, now: Date): Promise<void> {
   const since = new Date(now.getTime() - HOUR_MS);
@@ -42,8 +45,11 @@ export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, curre
     select: { order: { select: { email: true } } },
   });
   const payers = new Set(others.map(({ order }) => order?.email)).size + 1;
-  const exact = await tx.release.count({ where: { mode, currency, at: { gte: since }, acceptedBy: null } });
-  if (payers < 2 || exact > payers) return;
+  if (payers < 2) return;
+  const dayAgo = new Date(now.getTime() - DAY_MS);
+  const exact = await tx.release.count({ where: { mode, currency, at: { gte: dayAgo }, acceptedBy: null } });
+  const resumed = await tx.stop.count({ where: { mode, what: { in: [ALL, currency] }, endedAt: { gte: dayAgo } } });
+  if (exact > 0 || resumed > 0) return;
   const reason = `${payers} payments came in another unit: compare amountUnit and decimals of the adapter with the hosted page`;
   await stopCheckouts(tx, mode, currency, 'program', reason);
 }

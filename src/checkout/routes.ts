@@ -2,12 +2,12 @@ import cors from 'cors';
 import express, { Router, type Request, type Response } from 'express';
 import { againInput, basketInput, listedLanding } from '../orders/input.ts';
 import { digestOf } from '../platform/ids.ts';
-import { networkOf } from '../platform/limits.ts';
+import { networkOf } from '../platform/addresses.ts';
 import { formatMajor } from '../platform/money.ts';
 import { parseInput, Problem } from '../platform/problem.ts';
 import { returnFromCheckout } from './return.ts';
 import type { Opened } from './open-payment.ts';
-import { continueCheckout, startCheckout, type CheckoutParts, type Key } from './start.ts';
+import { claimKey, continueCheckout, startCheckout, type CheckoutParts, type Key } from './start.ts';
 
 export type CheckoutRoutesParts = CheckoutParts & {
   /** Our own origin, as browsers reach it. */
@@ -68,8 +68,9 @@ async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opene
   const header = req.get('idempotency-key') ?? given.intent;
   if (typeof input === 'object' && input !== null && 'orderId' in input) {
     const { orderId } = parseInput(againInput, input);
-    // An order is its own key: one that is sent beside it need only be well-formed.
-    readKey(header, orderId, { orderId });
+    const order = await parts.prisma.order.findUnique({ where: { id: orderId, mode: parts.gateway.mode } });
+    if (order === null) throw new Problem('not-found');
+    await claimKey(parts, readKey(header, order.email, { orderId }), orderId);
     return continueCheckout(parts, orderId);
   }
   const basket = parseInput(basketInput, input);

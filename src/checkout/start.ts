@@ -1,8 +1,9 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import { priceBasket, type Catalogue } from '../orders/catalogue.ts';
 import { totalOf, type Basket, type Line } from '../orders/input.ts';
+import { priceEndsAt } from '../orders/order.ts';
 import { changeOrder } from '../payments/change-order.ts';
-import { record, type Change, type DossierPayment } from '../payments/change.ts';
+import { record, setOrder, type Change, type DossierPayment } from '../payments/change.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import { lease } from '../payments/due.ts';
 import { ALL, findStop } from '../cases/stops.ts';
@@ -65,6 +66,18 @@ async function findByKey({ prisma, gateway: { mode } }: CheckoutParts, key: Key 
   if (found === null) return null;
   if (!isSameDigest(found.digest, key.digest)) throw new Problem('idempotency-key-reused');
   return found.orderId;
+}
+
+/**
+ * Binds a key to a request that names its order. The same key with the same order may come again.
+ * @throws {Problem} 422 where the key was used for another request
+ */
+export async function claimKey(parts: CheckoutParts, key: Key | null, orderId: string): Promise<void> {
+  if (key === null || (await findByKey(parts, key)) !== null) return;
+  const row = { mode: parts.gateway.mode, ...key, orderId };
+  const { count } = await parts.prisma.idempotencyKey.createMany({ data: [row], skipDuplicates: true });
+  // Another request with this key was first: it must be the same one.
+  if (count === 0) await findByKey(parts, key);
 }
 
 async function refuseWhileStopped(db: Tx, mode: Mode, currency: string): Promise<void> {
@@ -152,21 +165,25 @@ async function planOrPlaceNext(
   const { id: orderId, amount, currency, email, status } = dossier;
   const refusal = refusalOf(status, orderId);
   if (refusal !== null) throw refusal;
-  const ageMs = (since: Date | null): number => now.getTime() - (since ?? now).getTime();
+  // A time of the future was stored before the database's clock was set back, and is not of just now.
+  const isWithin = (since: Date | null, ms: number): boolean => {
+    const ageMs = since === null ? 0 : now.getTime() - since.getTime();
+    return ageMs >= 0 && ageMs < ms;
+  };
   const payable = dossier.payments.filter((one) => one.status === 'sending' || one.status === 'open');
   // Its initialize call has not been answered yet. One whose result is unknown has a reason.
   const isBeingSent = (one: DossierPayment): boolean =>
-    one.status === 'sending' && one.reason === null && ageMs(one.createdAt) < SENDING_MS;
+    one.status === 'sending' && one.reason === null && isWithin(one.createdAt, SENDING_MS);
   if (payable.some(isBeingSent)) return { next: 'wait' };
   const isFresh = ({ answeredAt, unreadableSince }: DossierPayment): boolean =>
-    answeredAt !== null && unreadableSince === null && ageMs(answeredAt) < JUST_NOW_MS;
+    answeredAt !== null && unreadableSince === null && isWithin(answeredAt, JUST_NOW_MS);
   // One that cannot be asked about waits like any other hint: a stranger's would wear out the questions of all.
   const isPutOff = ({ failures, nextCheckAt }: DossierPayment): boolean =>
     failures >= 3 && nextCheckAt !== null && nextCheckAt > now;
   const unasked = payable.find((one) => !isFresh(one) && !isPutOff(one) && !asked.has(one.reference));
   if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
   const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
-  const page = payable.findLast((one) => one.checkoutUrl !== null && ageMs(one.openedAt) < lifetimeMs);
+  const page = payable.findLast((one) => one.checkoutUrl !== null && isWithin(one.openedAt, lifetimeMs));
   // Without an answer its page is not handed out, and no second one is opened beside it.
   if (page !== undefined && !isFresh(page))
     throw new Problem('payment-service-unavailable', { retryAfterSec: RETRY_SEC, extra: { orderId } });
@@ -175,11 +192,15 @@ async function planOrPlaceNext(
       next: 'hand-out',
       opened: { orderId, reference: page.reference, amount, currency, checkoutUrl: page.checkoutUrl },
     };
+  const priceEnd = priceEndsAt(dossier, change.terms.payableDays);
+  if (priceEnd !== null && priceEnd <= now) throw new Problem('order-expired', { extra: { orderId } });
   if (payable.length >= MAX_PAYABLE) throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
   await refuseWhileStopped(tx, mode, currency);
   const reference = references.create();
   const created = await tx.payment.create({ data: { reference, orderId, mode, amount, currency, status: 'sending' } });
   dossier.payments.push({ ...created, money: [], cases: [], verifications: [] });
   record(change, 'next payment', reference);
+  // The order's view shows the newest reference.
+  setOrder(change, {});
   return { next: 'open', placed: { orderId, reference, amount, currency, email } };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { eraseOrder, eraseWebhooks, retain } from '../fulfilment/retention.ts';
+import { eraseOrder, eraseWebhooks, retain } from '../payments/retention.ts';
+import { emailAddress } from '../platform/email.ts';
 import { adopt } from '../payments/acts.ts';
 import { changeOrder } from '../payments/change-order.ts';
 import { record } from '../payments/change.ts';
@@ -7,7 +8,7 @@ import { reconcile } from '../reconciliation/run.ts';
 import { amountText } from '../reporting/words.ts';
 import { workList } from './cases.ts';
 import { findOrder, isAddress } from './named.ts';
-import { action, FLAG, refused, TEXT, usageError } from './registry.ts';
+import { action, FLAG, refused, TEXT, usageError, type CommandParts, type Outcome } from './registry.ts';
 
 const toDate = (text: string): Date | null => new Date(text);
 const TIME = z.iso.datetime({ offset: true }).transform(toDate).default(null);
@@ -29,28 +30,37 @@ export const CARE = [
     const open = exitCode === 0 ? null : (await workList(parts)).sentence;
     return { data, exitCode, sentence: [counts, data.reason, ...lines, open].filter(Boolean).join('\n') };
   }),
-  action('operator', 'after-restore ORDER', ADOPTING, async (parts, { order, adopt: reference }) => {
-    if (reference === undefined) {
-      const where = { mode: parts.terms.mode, orderId: null, cases: { some: { closedAt: null } } };
-      const data = await parts.prisma.payment.findMany({ where, orderBy: { createdAt: 'asc' } });
-      const lines = data.map((one) => `${one.reference}  ${amountText(one)}`);
-      return { data, sentence: lines.join('\n') || 'No money is without an order.' };
-    }
-    if (order === undefined) throw usageError('ORDER is needed: whose money it is.');
-    const { id } = await findOrder(parts, order);
-    const adopted = await adopt(parts, parts.gateway.references.parse(reference) ?? '', id, parts.by);
-    if (adopted !== 'adopted') throw refused(adopted);
-    return { sentence: `${reference} belongs to the order ${id} from now on.` };
-  }),
+  action(
+    'operator',
+    'after-restore ORDER',
+    ADOPTING,
+    async (parts, { order, adopt: reference }) => {
+      if (reference === undefined) return moneyWithoutOrder(parts);
+      if (order === undefined) throw usageError('ORDER is needed: whose money it is.');
+      const { id } = await findOrder(parts, order);
+      const adopted = await adopt(parts, parts.gateway.references.parse(reference) ?? '', id, parts.by);
+      if (adopted !== 'adopted') throw refused(adopted);
+      return { sentence: `${reference} belongs to the order ${id} from now on.` };
+    },
+    ({ adopt: reference }) => reference === undefined,
+  ),
   // Whatever opens the program has migrated.
   action('operator', 'migrate', {}, () => Promise.resolve({ sentence: 'The schema is that of this version.' })),
-  action('operator', 'retention', {}, async ({ prisma, config: { RETAIN_BODIES_DAYS: days } }) => {
-    if (days === null) return { data: null, sentence: 'RETAIN_BODIES_DAYS is not set: everything is kept.' };
-    const data = await retain(prisma, days);
-    const done = `${data.answers} answers and ${data.messages} messages emptied, ${data.webhooks} webhooks deleted`;
-    return { data, sentence: `Older than ${days} days: ${done}.` };
+  action('operator', 'retention', {}, async ({ prisma, config }) => {
+    const { RETAIN_BODIES_DAYS: bodyDays, RETAIN_UNPAID_DAYS: unpaidDays } = config;
+    const data = await retain(prisma, config);
+    const { bodies, orders } = data;
+    const emptied =
+      bodies === null
+        ? 'RETAIN_BODIES_DAYS is not set: all bodies are kept.'
+        : `Older than ${bodyDays ?? ''} days: ${bodies.answers} answers and ${bodies.messages} messages emptied, ${bodies.webhooks} webhooks deleted.`;
+    const removed =
+      orders === null
+        ? 'RETAIN_UNPAID_DAYS is 0: all unpaid orders are kept.'
+        : `Ended more than ${unpaidDays} days ago without money: ${orders} orders deleted.`;
+    return { data, sentence: `${emptied}\n${removed}` };
   }),
-  action('operator', 'erase EMAIL', { email: z.email() }, async (parts, { email }) => {
+  action('operator', 'erase EMAIL', { email: emailAddress }, async (parts, { email }) => {
     const orders = await parts.prisma.order.findMany({ where: { email: isAddress(email) } });
     const open: string[] = [];
     for (const { id, mode } of orders)
@@ -68,3 +78,11 @@ export const CARE = [
     return { data: { erased, webhooks, open }, sentence: lines.join('\n'), exitCode: open.length > 0 ? 1 : 0 };
   }),
 ];
+
+/** What the history shows and no order of ours has, for the orders that a restored database may lack. */
+async function moneyWithoutOrder({ prisma, terms }: CommandParts): Promise<Outcome> {
+  const where = { mode: terms.mode, orderId: null, cases: { some: { closedAt: null } } };
+  const data = await prisma.payment.findMany({ where, orderBy: { createdAt: 'asc' } });
+  const lines = data.map((one) => `${one.reference}  ${amountText(one)}`);
+  return { data, sentence: lines.join('\n') || 'No money is without an order.' };
+}

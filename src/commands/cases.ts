@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { waitingMessages } from '../alerts/states.ts';
 import { DECISIONS } from '../cases/decisions.ts';
 import { formatMajor, parseMajor } from '../platform/money.ts';
 import { decideCase } from '../reconciliation/decide-case.ts';
@@ -21,8 +22,11 @@ function rowOf(one: ToldCase, parts: CommandParts) {
 
 const NO_CASE = { id: null, reference: null, orderId: null, held: null, missing: null, currency: null };
 
-/** What is to be done that is no case: messages that were given up, and what the last whole run could not settle. */
-async function otherRows({ prisma, terms: { mode } }: CommandParts) {
+/** What is to be done that is no case: messages that were not sent, and what the last whole run could not settle. */
+async function otherRows(parts: CommandParts) {
+  const { prisma, terms } = parts;
+  const { mode } = terms;
+  const waiting = await waitingMessages(parts);
   const messages = await prisma.message.findMany({ where: { mode, ...GIVEN_UP }, orderBy: { seq: 'asc' } });
   const whole = { mode, full: true, verdict: { in: ['agreed', 'findings'] } };
   const run = await prisma.run.findFirst({ where: whole, orderBy: { id: 'desc' } });
@@ -34,6 +38,8 @@ async function otherRows({ prisma, terms: { mode } }: CommandParts) {
   const rows = messages.map(({ id, type, orderId, createdAt }) => {
     return row('message', wordsOf(words.rows, 'message', { id, type }), createdAt, { orderId });
   });
+  if (waiting !== null)
+    rows.push(row('messages-waiting', { badge: '', sentence: waiting.says, next: `${waiting.todo}.` }, waiting.since));
   if (count !== '0') rows.push(row('unreadable_rows', wordsOf(words.rows, 'unreadable_rows', { count })));
   for (const { currency, difference } of balances ?? []) {
     const amount = parseMajor(difference, currency) ?? 0n;

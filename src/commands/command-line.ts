@@ -49,13 +49,14 @@ export function readInput(action: Action, words: readonly string[], user: string
     // Its further sentences are about words that begin with a dash.
     throw refuse((error as Error).message.split(/\.\s/)[0] ?? '');
   }
-  const parsed = inputOf(action).safeParse(given);
+  const input = action.isReading(given) ? inputOf(action).partial({ by: true }) : inputOf(action);
+  const parsed = input.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const field = fields.find(({ name }) => name === issue?.path[0]);
     if (field === undefined) throw refuse(issue?.message ?? '');
     throw refuse(`${field.typed} ${field.name in given ? 'is not right' : 'is needed'}: ${field.description}`);
   }
-  const { by = '', json: isJson, ...input } = parsed.data;
-  return { input, by: String(by), isJson: isJson === true };
+  const { by = '', json: isJson, ...typed } = parsed.data;
+  return { input: typed, by: String(by), isJson: isJson === true };
 }

@@ -1,5 +1,6 @@
 import { EnvHttpProxyAgent, request } from 'undici';
 import { channelsOf } from '../alerts/channels.ts';
+import { readNote } from '../alerts/notes.ts';
 import { STATES } from '../alerts/states.ts';
 import { USER_AGENT } from '../gateway/client.ts';
 import { codeOf, Unanswered } from '../gateway/errors.ts';
@@ -14,7 +15,10 @@ import words from './words.json' with { type: 'json' };
 type Found = [isFine: boolean | null, says: string, todo?: string];
 type Checks = Record<string, (parts: CommandParts) => Found | Promise<Found>>;
 /** What is wrong unless it is fine. All else works, and a person should look at it. */
-const NEEDED = 'database payments-overdue message-given-up key PUBLIC_URL CHECKOUT_HOSTS alerts receiver'.split(' ');
+const NEEDED =
+  'database payments-overdue messages-waiting message-given-up key PUBLIC_URL CHECKOUT_HOSTS alerts receiver'.split(
+    ' ',
+  );
 
 const DAILY: Checks = {
   database: async ({ prisma }) => {
@@ -27,7 +31,17 @@ const DAILY: Checks = {
     const says = `It takes the key, of ${mode} mode. A payment that nobody has is ${outcome} (HTTP ${httpStatus}).`;
     return [outcome === 'not_found', says];
   },
-  adapter: async ({ gateway }) => {
+  adapter: async ({ gateway, prisma }) => {
+    const fault = await readNote(prisma, gateway.mode, 'adapter-fault');
+    if (fault?.version === gateway.adapterVersion)
+      // Anybody may send a webhook that the adapter cannot read.
+      return [
+        fault.member.startsWith('webhook.') ? false : null,
+        `${fault.member} ${fault.message}, at ${fault.at.toISOString()}.`,
+      ];
+    const unreadable = { mode: gateway.mode, unreadableSince: { not: null } };
+    const unanswered = await prisma.payment.count({ where: unreadable });
+    if (unanswered > 0) return [null, `It cannot read what verify says of ${unanswered} payments.`];
     const { history } = gateway.adapter;
     const path = history.first({ since: null, until: null });
     const { value: page } = await readPages(gateway, history, { path, number: 1 }).next();
@@ -51,7 +65,7 @@ const DAILY: Checks = {
 // What alerts tell, but for the key: the service was asked.
 for (const { name, fine, look } of STATES.filter((state) => state.name !== 'key-refused'))
   DAILY[name] = async (parts) => {
-    const seen = await look({ ...parts, caseSentences: () => Promise.resolve([]) }, null);
+    const seen = await look({ ...parts, caseSentences: () => Promise.resolve([]), settledMs: 0 }, null);
     return [seen === null, seen?.says ?? fine, seen?.todo];
   };
 
@@ -70,7 +84,13 @@ const LIVE: Checks = {
     const names = channels.map(({ name }) => name).join(', ');
     return [names !== '', `A test went out by ${names || 'nothing'}: did somebody get it?`];
   },
-  receiver: ({ terms: { wanted } }) => [wanted.hasReceiver, `${wanted.hasReceiver ? 'One' : 'None'} gets paid orders.`],
+  receiver: ({ hasReceiver }) => [hasReceiver, `${hasReceiver ? 'One' : 'None'} gets paid orders from this process.`],
+  TRUSTED_PROXIES: async ({ prisma, gateway: { mode } }) => {
+    const seen = await readNote(prisma, mode, 'untrusted-proxy');
+    if (seen === null) return [true, 'No request came through a proxy that it does not name.'];
+    const { peer, header, at } = seen;
+    return [false, `${peer} sent ${header} at ${at.toISOString()} and is not named: its clients share one limit.`];
+  },
   // Where both ways have the same wrong unit, all agrees, and only a person can see it.
   'first payment': async ({ prisma, gateway: { mode, adapter, verify } }) => {
     const first = mode === 'live' ? await prisma.release.findFirst({ where: { mode }, orderBy: { at: 'asc' } }) : null;

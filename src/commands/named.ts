@@ -14,6 +14,8 @@ export const viewOf = ({ config }: CommandParts): View => ({ now: new Date(), ti
 export const isAddress = (email: string) =>
   ({ equals: email.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
 
+const MAX_NAMED = 20;
+
 /** The order that a person means. @throws {UserFacingError} (64) where there is none, or several: then it lists them */
 export async function findOrder(parts: CommandParts, text: string): Promise<Order> {
   const { prisma, gateway, terms } = parts;
@@ -21,7 +23,7 @@ export async function findOrder(parts: CommandParts, text: string): Promise<Orde
   const { mode } = terms;
   const paid = await prisma.payment.findFirst({ where: { mode, reference }, select: { orderId: true } });
   const whole = [{ id: { in: [text, paid?.orderId ?? text] } }, { externalId: text }];
-  const newest = { orderBy: { createdAt: 'desc' }, take: 20 } as const;
+  const newest = { orderBy: { createdAt: 'desc' }, take: MAX_NAMED } as const;
   const named = await prisma.order.findMany({ where: { mode, OR: whole }, ...newest });
   // All addresses are read only where no number fits.
   const part = [...(text.length < 8 ? [] : [{ id: { startsWith: text } }]), { email: isAddress(text) }];
@@ -32,6 +34,7 @@ export async function findOrder(parts: CommandParts, text: string): Promise<Orde
   const lines = found.map((one) => {
     return `  ${one.id}  ${whenText(one.createdAt, viewOf(parts))}  ${amountText(one)}  ${one.status}`;
   });
+  if (found.length === MAX_NAMED) lines.push(`  These are the newest ${MAX_NAMED}; there may be more.`);
   throw usageError([`Several orders are of ${text}. Name one by its id:`, ...lines].join('\n'));
 }
 

@@ -8,6 +8,7 @@ import { amountText, masked, orderWords, TOLD } from '../reporting/words.ts';
 import { DAY, findOrder, spanOf, viewOf } from './named.ts';
 import { action, FLAG, refused, TEXT, usageError } from './registry.ts';
 
+const MAX_LISTED = 1_000;
 const REFUND = { order: TEXT, amount: TEXT, number: TEXT, elsewhere: FLAG, note: TEXT.default('refunded') };
 const toStop = (text: string): string | null => (text === 'everything' ? ALL : payableCurrency(text));
 const CURRENCY = z.string().transform(toStop).pipe(z.string());
@@ -16,7 +17,8 @@ export const ORDERS = [
   action('viewer', 'orders list DAY', { day: DAY }, async (parts, { day }) => {
     const view = viewOf(parts);
     const where = { mode: parts.terms.mode, createdAt: spanOf(day, view) };
-    const told = { include: TOLD, orderBy: { createdAt: 'asc' }, take: 1_000 } as const;
+    const told = { include: TOLD, orderBy: { createdAt: 'asc' }, take: MAX_LISTED } as const;
+    const count = await parts.prisma.order.count({ where });
     const data = (await parts.prisma.order.findMany({ where, ...told })).map((order) => {
       const { id, externalId, status, createdAt, email } = order;
       const texts = { amount: amountText(order), customer: masked(email), ...orderWords(order, view) };
@@ -25,6 +27,10 @@ export const ORDERS = [
     const lines = data.map(({ id, createdAt, amount, badge, customer }) => {
       return `${timeOf(createdAt, view.timeZone)}  ${id}  ${amount}  ${badge}  ${customer}`;
     });
+    if (count > lines.length)
+      lines.push(
+        `These are the first ${lines.length} of ${count} orders. The command \`export orders\` writes all of them.`,
+      );
     return { data, sentence: lines.join('\n') || 'No order was placed.' };
   }),
   action('clerk', 'orders cancel ORDER', { order: TEXT, note: TEXT }, async (parts, { order, note }) => {

@@ -11,7 +11,8 @@ import words from './words.json' with { type: 'json' };
 const FIELDS: Record<string, string> = words.fields;
 const ACTIONS: Record<string, Words> = words.actions;
 
-type Opened = { config: Config; database: Database; gateway: Gateway; logger: Logger };
+/** `hasReceiver`: whether this process would deliver messages. */
+type Opened = { config: Config; database: Database; gateway: Gateway; logger: Logger; hasReceiver: boolean };
 /** What actions work with. `by`: the name of the person who acts; empty where an action only reads. */
 export type CommandParts = ActParts & Opened & { by: string };
 
@@ -23,7 +24,15 @@ type Words = { words: string; effect?: string; example: string };
 type Shape = Record<string, z.ZodType>;
 type Doing<S extends Shape> = { run(parts: CommandParts, input: z.output<z.ZodObject<S>>): Promise<Outcome> };
 /** What an operator can do or look at, written once: a command, and what a form of the console is made from. */
-export type Action = { role: Role; name: string; positional: string[]; input: z.ZodObject } & Words & Doing<Shape>;
+export type Action = {
+  role: Role;
+  name: string;
+  positional: string[];
+  input: z.ZodObject;
+  /** Whether an action that has an effect only reads with this input: then nobody need be named. */
+  isReading: (input: Record<string, unknown>) => boolean;
+} & Words &
+  Doing<Shape>;
 
 /** Fields with what words.json says that each must be. */
 export const described = (fields: Shape): z.ZodObject =>
@@ -34,11 +43,19 @@ export const described = (fields: Shape): z.ZodObject =>
  * @param role the least that may do it in the console
  * @param typed its name, and the fields that are typed without theirs: `orders cancel ORDER`
  * @param run throws UserFacingError for what it refuses
+ * @param isReading whether it only reads with this input
  */
-export function action<S extends Shape>(role: Role, typed: string, fields: S, run: Doing<S>['run']): Action {
+export function action<S extends Shape>(
+  role: Role,
+  typed: string,
+  fields: S,
+  run: Doing<S>['run'],
+  isReading: Action['isReading'] = () => false,
+): Action {
   const [name = '', ...capitals] = typed.split(/ (?=[A-Z])/);
   const said = ACTIONS[name] ?? { words: '', example: '' };
-  return { role, name, positional: capitals.map((one) => one.toLowerCase()), input: described(fields), ...said, run };
+  const positional = capitals.map((one) => one.toLowerCase());
+  return { role, name, positional, input: described(fields), ...said, run, isReading };
 }
 
 /** @param why what acts give for their outcome, or another name of a sentence in words.json */

@@ -77,7 +77,7 @@ const monthName = (month: string): string => MONTHS.format(new Date(`${month}-01
 
 function monthOf({ query, view }: Here): string {
   const asked = query.get('month') ?? '';
-  return isMonth(asked) ? asked : monthAfter(thisMonth(view), -1);
+  return isMonth(asked) ? asked : thisMonth(view);
 }
 
 /** *What did I earn, and what goes to the accountant?* */

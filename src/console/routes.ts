@@ -1,7 +1,8 @@
 import express, { Router, type ErrorRequestHandler, type Request, type Response } from 'express';
 import { fileURLToPath } from 'node:url';
 import { isDatabaseAway } from '../platform/db.ts';
-import { createLimit, networkOf } from '../platform/limits.ts';
+import { networkOf } from '../platform/addresses.ts';
+import { createLimit } from '../platform/limits.ts';
 import { asProblem, notFound, Problem, PROBLEMS } from '../platform/problem.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import { doneText, findForm, readForm, surePage } from './acts.tsx';
@@ -57,11 +58,13 @@ function logIn(router: Router, { parts, sessions, shop }: Console): void {
   router.get('/admin/login', (req, res) => void send(res, page(req.query.to, null)));
   router.post('/admin/login', async (req, res) => {
     if (!isFromHere(req)) throw new Problem('foreign-origin');
-    await tries.take(networkOf(req.ip));
     const fields = fieldsOf(req);
     const opened = sessions.open(fields.get('key') ?? '', fields.get('name') ?? '');
-    if ('fault' in opened) send(res, page(fields.get('to'), opened.fault), 401);
-    else {
+    if ('fault' in opened) {
+      // Only failed log-ins count, so wrong keys of others never keep out who has the right one.
+      await tries.take(networkOf(req.ip));
+      send(res, page(fields.get('to'), opened.fault), 401);
+    } else {
       await parts.prisma.journalEntry.create({ data: { what: 'logged in', by: opened.name } });
       setCookie(res, 'admin', opened.cookie, SESSION_SEC).redirect(303, pageAfter(fields.get('to')));
     }

@@ -17,6 +17,7 @@ export async function todayPage(here: Here): Promise<Drawn> {
   const { view, todo, who } = here;
   const [held, checks, rows] = [await heldNow(here), await checksOf(here), await caseRows(here, 8)];
   const alarms = checks.filter(({ badge }) => badge === 'Wrong').map(({ says }) => ui.notice('bad', says));
+  const idle = alarms.length > 0 ? 'No case is open' : 'Nothing to do';
   const isFine = checks.every(({ badge }) => badge === 'Fine') ? 'All checks are fine.' : 'Look at the checks.';
   const stoppable = [...(await soldIn(here)), 'everything'].map((one) => [one, one] as const);
   const what = ui.choice('currency', words.labels.currency, '', stoppable);
@@ -26,8 +27,8 @@ export async function todayPage(here: Here): Promise<Drawn> {
     await stops(here),
     [...alarms, await unsent(here)],
     ui.card(
-      todo === 0 ? 'Nothing to do' : `${ui.counted(todo, 'thing')} to do`,
-      ui.list(rows, 'Everything agrees.'),
+      todo > 0 ? `${ui.counted(todo, 'thing')} to do` : idle,
+      ui.list(rows, alarms.length > 0 ? 'Look at the alarms above.' : 'Everything agrees.'),
       todo > rows.length && ui.line(ui.link('/admin/cases', `All ${todo}`)),
     ),
     ui.card('Sold and paid', await soldAndPaid(here), isHeld),

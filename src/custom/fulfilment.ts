@@ -6,9 +6,8 @@ import type { Receiver } from '../fulfilment/deliver.ts';
  * reason, and the message comes again. Where it is null, messages go to FULFILMENT_URL. It is made when `.env` has been
  * read. For example:
  *
- *     export const createReceiver = (): Receiver | null => async ({ id, type, body }) => {
+ *     export const createReceiver = (): Receiver | null => async ({ id, type, body }, signal) => {
  *       if (type !== 'order.paid') return;
- *       const signal = AbortSignal.timeout(10_000);
  *       const { status } = await fetch(`https://erp.example/sales/${id}`, { method: 'PUT', body, signal });
  *       if (status > 299) throw new Error(`the ERP answered HTTP ${status}`);
  *     };

@@ -11,8 +11,11 @@ import type { Secret } from '../platform/secret.ts';
 /** A message as its receiver gets it: the same id and the same bytes at every attempt. */
 export type Outgoing = { id: string; type: string; orderId: string | null; body: string };
 
-/** Takes a message, or throws: then it comes again. At least once, always under the same id. */
-export type Receiver = (message: Outgoing) => Promise<void>;
+/**
+ * Takes a message, or throws: then it comes again. At least once, always under the same id. A receiver that has not
+ * answered when `signal` aborts has not taken the message.
+ */
+export type Receiver = (message: Outgoing, signal: AbortSignal) => Promise<void>;
 
 /** A refusal of the receiver, with what it wants next: a pause in seconds, or never again. */
 export class NotTaken extends Error {
@@ -26,7 +29,8 @@ export class NotTaken extends Error {
   }
 }
 
-const ATTEMPT_MS = 10_000;
+/** Every receiver has this long, also the shop's own function. Shorter than the lease of a message. */
+const ATTEMPT_MS = 15_000;
 const GONE = 410;
 
 /** Sends messages by signed POST (Standard Webhooks) to the shop's own system. Redirects are not followed. */
@@ -37,7 +41,7 @@ function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Pro
     keepAliveTimeout: 4_000,
     connect: { timeout: 3_000 },
   });
-  const receive: Receiver = async ({ id, body }) => {
+  const receive: Receiver = async ({ id, body }, signal) => {
     const sentAt = new Date();
     const headers = {
       'content-type': 'application/json',
@@ -47,7 +51,6 @@ function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Pro
       'webhook-signature': signer.sign(id, sentAt, body),
     };
     const path = url.pathname + url.search;
-    const signal = AbortSignal.timeout(ATTEMPT_MS);
     const answer = await agent
       .request({ origin: url.origin, path, method: 'POST', headers, body, signal })
       .catch((error: unknown) => {
@@ -60,6 +63,17 @@ function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Pro
     throw new NotTaken(`the receiver answered HTTP ${status}${hint}`, retryAfterSec(answer.headers), status === GONE);
   };
   return Object.assign(receive, { close: () => agent.destroy() });
+}
+
+/** Ends the wait for a receiver that never returns. It may still take the message, which then comes again. */
+async function withinTime(receiver: Receiver, message: Outgoing): Promise<void> {
+  const signal = AbortSignal.timeout(ATTEMPT_MS);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new NotTaken(`the receiver did not answer within ${ATTEMPT_MS / 1_000} seconds`, null));
+    });
+  });
+  await Promise.race([receiver(message, signal), late]);
 }
 
 /** @returns null where there is no address */
@@ -77,8 +91,10 @@ const LONGEST_WAIT_SEC = 3_600;
 type Claimed = Outgoing & { tries: number; isOld: boolean };
 
 /**
- * Takes messages that are due. Of one order they go in the order of happening; none waits for one that is held back or
- * given up.
+ * Takes messages that are due. `order.paid` ships goods, so it goes first and waits for nothing. Messages that inform
+ * are sent in the order of happening for each order; none waits for one that is held back or given up. A message that
+ * was never tried goes before those that failed before. A lease or a first try that is due later than it can be was
+ * written before the database's clock was set back, so it delays nothing.
  */
 async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<Claimed[]> {
   // SKIP LOCKED: many processes deliver, and none waits for another. The count of tries is the lease's number.
@@ -87,13 +103,14 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
       first_try_at = coalesce(first_try_at, clock_timestamp())
     WHERE id IN (
       SELECT id FROM messages m
-      WHERE next_try_at <= clock_timestamp() AND held_by IS NULL AND sent_at IS NULL AND mode = ${mode}::mode
-        AND (leased_until IS NULL OR leased_until <= clock_timestamp())
-        AND NOT EXISTS (
+      WHERE (next_try_at <= clock_timestamp() OR (tries = 0 AND next_try_at IS NOT NULL))
+        AND held_by IS NULL AND sent_at IS NULL AND mode = ${mode}::mode
+        AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '30 seconds')
+        AND (type = 'order.paid' OR NOT EXISTS (
           SELECT 1 FROM messages before
           WHERE before.order_id = m.order_id AND before.seq < m.seq AND before.sent_at IS NULL AND before.held_by IS NULL
-            AND before.next_try_at IS NOT NULL)
-      ORDER BY seq LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+            AND before.next_try_at IS NOT NULL))
+      ORDER BY type <> 'order.paid', tries > 0, seq LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING id, type, order_id AS "orderId", body, tries, first_try_at < clock_timestamp() - make_interval(secs => ${GIVE_UP_SEC}) AS "isOld"`;
 }
 
@@ -101,7 +118,7 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
 async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger, message: Claimed): Promise<void> {
   const { id, type, orderId, tries } = message;
   try {
-    await receiver(message);
+    await withinTime(receiver, message);
   } catch (error) {
     // It is logged, and an own receiver's error may quote an address.
     const lastError = storable(error instanceof Error ? error.message : String(error));

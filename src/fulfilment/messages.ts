@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MISSING_MONEY } from '../cases/classes.ts';
 import { formatMajor } from '../platform/money.ts';
 import { randomMessageId } from '../platform/ids.ts';
 import type { Tx } from '../platform/db.ts';
@@ -16,12 +17,11 @@ export type MessageType =
   | 'order.reversed'
   | 'case.opened';
 
-/** Which messages the shop wants. */
-export type Wanted = {
-  types: ReadonlySet<string>;
-  /** Whether there is a receiver. Without one, messages are written as not wanted and never sent by themselves. */
-  hasReceiver: boolean;
-};
+/**
+ * Which messages the shop wants beside `order.paid`. Whether there is a receiver is not asked here: the process that
+ * writes a message is often not the one that delivers it.
+ */
+export type Wanted = { types: ReadonlySet<string> };
 
 /** The order that a message is about. */
 export type About = {
@@ -86,11 +86,8 @@ export function messageRow(
   if (type !== 'order.paid' && !wanted.types.has(type)) return null;
   const id = type === 'order.paid' ? paidId(order) : randomMessageId();
   const body = bodyOf(type, now, order, extra);
-  return { id, mode: order.mode, type, orderId: order.id, body, nextTryAt: wanted.hasReceiver ? now : null };
+  return { id, mode: order.mode, type, orderId: order.id, body, nextTryAt: now };
 }
-
-/** Who holds `order.paid` while its money is missing. */
-export const MISSING_MONEY = 'missing money';
 
 /**
  * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays for

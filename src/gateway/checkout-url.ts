@@ -1,5 +1,5 @@
 import type { Mode } from './evidence.ts';
-import { isPublicAddress } from './client.ts';
+import { isPublicAddress } from '../platform/addresses.ts';
 import { isIP } from 'node:net';
 
 const MAX_LENGTH = 2_048;

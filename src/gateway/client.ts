@@ -1,7 +1,8 @@
 import { lookup as systemLookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import type { LookupFunction } from 'node:net';
 import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { isPublicAddress } from '../platform/addresses.ts';
+import { parseJson } from '../platform/json.ts';
 import { codeOf, retryAfterSec, Unanswered } from './errors.ts';
 
 /** On every call to another system: firewalls refuse calls without one. */
@@ -41,7 +42,6 @@ export type Client = {
 };
 
 const CONNECT_MS = 2_000;
-const HEADERS_MS = 8_000;
 /** Name lookup, connecting and the handshake come before the first byte. After other errors, it may have arrived. */
 const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EPROTO|UND_ERR_(CONNECT_TIMEOUT|CLOSED|DESTROYED))$|CERT|^ERR_TLS/;
@@ -66,11 +66,12 @@ export function createClient({ origin, headers, redact, connections, publicOnly 
   const ours = { ...headers, accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': USER_AGENT };
   const call: Client['call'] = async ({ method, path, body, totalMs, maxBytes, isRaw }) => {
     const content = body === undefined ? {} : { body, headers: { ...ours, 'content-type': 'application/json' } };
-    const limits = { headersTimeout: HEADERS_MS, bodyTimeout: totalMs, signal: AbortSignal.timeout(totalMs) };
+    // One deadline for the whole call. Shorter limits on its parts would cut services that answer slowly but in time.
+    const limits = { headersTimeout: totalMs, bodyTimeout: totalMs, signal: AbortSignal.timeout(totalMs) };
     const answer = await agent.request({ origin, method, path, headers: ours, ...content, ...limits });
     const whole = (await readBody(answer, maxBytes)).toString('utf8');
     const text = isRaw === true ? whole : redact(whole);
-    return { status: answer.statusCode, text, json: parse(text), retryAfterSec: retryAfterSec(answer.headers) };
+    return { status: answer.statusCode, text, json: parseJson(text), retryAfterSec: retryAfterSec(answer.headers) };
   };
   return {
     call: (request) =>
@@ -99,19 +100,6 @@ async function readBody({ headers, body }: Dispatcher.ResponseData, maxBytes: nu
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function parse(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text.replace(/^\uFEFF/, '')) };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether an address is one of the public internet; IPv4 inside IPv6, translated or not, is judged as what it is. */
-export function isPublicAddress(address: string): boolean {
-  return isIP(address) !== 0 && ipaddr.process(address).range() === 'unicast';
 }
 
 const publicAddressesOnly: LookupFunction = (hostname, options, callback) => {

@@ -34,8 +34,11 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
 }
 
-/** However long another system asks us to wait. */
-const LONGEST_SEC = 3_600;
+/**
+ * One answer makes us wait no longer than this, whatever it asks for: it may come from a firewall, and not from the
+ * system behind it. Pauses that grow with each failure do the rest.
+ */
+const LONGEST_SEC = 30;
 
 type Headers = Record<string, string | string[] | undefined>;
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Secret } from '../platform/secret.ts';
 import type { ServiceAdapter } from './adapter.ts';
+import { checkedAdapter, type AdapterFault } from './checked-adapter.ts';
 import { LOOPBACK } from './checkout-url.ts';
 import { createClient, type Answer, type Request } from './client.ts';
 import { KeyRefused } from './errors.ts';
@@ -14,7 +15,10 @@ import { verify } from './verify.ts';
 /** The payment service as the rest of the program knows it. The key is in this folder alone. */
 export type Gateway = {
   mode: Mode;
+  /** Every result of it is checked. */
   adapter: ServiceAdapter;
+  /** Tells one version of the adapter from another. */
+  adapterVersion: string;
   references: References;
   /** Never throws for what the service does. */
   initialize(request: InitializeRequest): Promise<InitializeResult>;
@@ -35,8 +39,12 @@ export type Service = {
   adapter: ServiceAdapter;
   /** That checkout addresses may have; empty: any, in test mode alone. */
   checkoutHosts: readonly string[];
-  /** Makes one call when its turn comes. @throws {Unanswered} without a usable answer, {@link KeyRefused} among them */
-  ask(endpoint: Endpoint, share: Share, waitMs: number, request: Request): Promise<Answer>;
+  /**
+   * Makes one call when its turn comes.
+   * @param withinMs for the wait and the call together; left out: the call has its own time after the wait
+   * @throws {Unanswered} without a usable answer, {@link KeyRefused} among them
+   */
+  ask(endpoint: Endpoint, share: Share, waitMs: number, request: Request, withinMs?: number): Promise<Answer>;
 };
 
 /** Load balancers look every few seconds. */
@@ -50,11 +58,20 @@ type GatewayOptions = Omit<Service, 'ask'> & {
   key: Secret;
   callsPerSecond: number;
   concurrency: number;
+  adapterVersion: string;
+  /** Hears of each result of the adapter that cannot be used. */
+  onAdapterFault: (fault: AdapterFault) => void;
   logger: Logger;
 };
 
+/** Milliseconds for an answer: what a call has not used to wait for its turn, and `mostMs` at most. */
+function timeLeft(endMs: number, mostMs: number): number {
+  return Math.min(mostMs, Math.max(1, Math.ceil(endMs - performance.now())));
+}
+
 export function createGateway(options: GatewayOptions): Gateway {
-  const { url, key, mode, adapter, logger, concurrency } = options;
+  const { url, key, mode, adapterVersion, logger, concurrency } = options;
+  const adapter = checkedAdapter(options.adapter, options.onAdapterFault);
   const redact = createRedactor(key.reveal());
   const headers = adapter.authorize?.(key.reveal()) ?? { 'x-api-key': key.reveal() };
   const publicOnly = mode === 'live' && !LOOPBACK.has(url.hostname);
@@ -80,17 +97,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     return answer !== null && (answer.status === 401 || isForbidden(answer));
   };
 
-  const ask: Service['ask'] = async (endpoint, share, waitMs, request) => {
-    const answer = await traffic.run(endpoint, share, waitMs, () => client.call(request));
+  const ask: Service['ask'] = async (endpoint, share, waitMs, request, withinMs = Infinity) => {
+    const endMs = performance.now() + withinMs;
+    const send = () => client.call({ ...request, totalMs: timeLeft(endMs, request.totalMs) });
+    const answer = await traffic.run(endpoint, share, waitMs, send);
     const isRefused = answer.status === 401 || (isForbidden(answer) && (await isEverythingForbidden(request)));
     if (isRefused || (answer.status < 500 && ![403, 408, 429].includes(answer.status))) noteKey(isRefused);
     if (isRefused) throw new KeyRefused(answer.status);
     return answer;
   };
 
-  const service: Service = { ...options, ask };
+  const service: Service = { ...options, adapter, ask };
   return {
-    ...{ mode, adapter, references, redact },
+    ...{ mode, adapter, adapterVersion, references, redact },
     initialize: (request) => initialize(service, request),
     verify: (reference, share, withinMs) => verify(service, reference, share, withinMs),
     page: (path) => ask('history', 'background', PAGE_WAIT_MS, { ...PAGE, path }),

@@ -72,6 +72,8 @@ function createLine(queue: PQueue): <Result>(waitMs: number, work: () => Promise
 /** Failures in a row, after which only one call a second is let through until one succeeds. */
 const FAILURES = 5;
 const PROBE_EVERY_MS = 1_000;
+/** While the service asked us to wait, a single call this often finds out whether it still means it. */
+const PROBE_PAUSE_MS = 5_000;
 /** Calls that began this close to a failed one failed with it: they count once. */
 const ONE_MOMENT_MS = 1_000;
 
@@ -89,18 +91,26 @@ function createGate(): { check(): void; watch<A extends Answer>(call: () => Prom
   return {
     check: () => {
       const now = performance.now();
-      if (now < pausedUntilMs) throw notAsked('the service asked us to wait', Math.ceil((pausedUntilMs - now) / 1_000));
-      if (failures < FAILURES) return;
+      const isPaused = now < pausedUntilMs;
+      if (!isPaused && failures < FAILURES) return;
+      if (now < probeMs && isPaused) {
+        const leftMs = Math.min(pausedUntilMs, probeMs) - now;
+        throw notAsked('the service asked us to wait', Math.ceil(leftMs / 1_000));
+      }
       if (now < probeMs) throw notAsked('the service is failing', 2);
-      probeMs = now + PROBE_EVERY_MS;
+      probeMs = now + (isPaused ? PROBE_PAUSE_MS : PROBE_EVERY_MS);
     },
     watch: async (call) => {
       const beganMs = performance.now();
       try {
         const answer = await call();
         settle(beganMs, answer.status >= 500);
-        if (answer.retryAfterSec !== null && (answer.status === 429 || answer.status === 503))
-          pausedUntilMs = performance.now() + answer.retryAfterSec * 1_000;
+        const asksToWait = answer.status === 429 || answer.status === 503;
+        const now = performance.now();
+        if (asksToWait && answer.retryAfterSec !== null) {
+          pausedUntilMs = now + answer.retryAfterSec * 1_000;
+          probeMs = now + PROBE_PAUSE_MS;
+        } else if (!asksToWait) pausedUntilMs = now;
         return answer;
       } catch (error) {
         settle(beganMs, true);

@@ -13,9 +13,10 @@ const CALL_MS = 10_000;
  */
 export async function verify(service: Service, reference: string, share: Share, withinMs = CALL_MS): Promise<Evidence> {
   const path = `/v1/transactions/verify/${encodeURIComponent(reference)}`;
-  const waitMs = share === 'background' ? CALL_MS : Math.floor(withinMs / 4);
-  const totalMs = share === 'background' ? CALL_MS : Math.ceil(withinMs - waitMs);
-  const { status, json, text, retryAfterSec } = await service.ask('verify', share, waitMs, { ...CALL, path, totalMs });
+  const request = { ...CALL, path, totalMs: CALL_MS };
+  const { status, json, text, retryAfterSec } = await (share === 'background'
+    ? service.ask('verify', share, CALL_MS, request)
+    : service.ask('verify', share, Math.floor(withinMs / 4), request, withinMs));
   const isAnswer =
     (status >= 200 && status < 300) || (status >= 400 && status < 500 && ![403, 408, 429].includes(status));
   if (!isAnswer) throw new Unanswered(`the service could not be asked: HTTP ${status}`, { sent: true, retryAfterSec });

@@ -1,17 +1,23 @@
 import { z } from 'zod';
+import { emailAddress } from '../platform/email.ts';
 import { MUST_BE_PAYABLE, parseMajor, payableCurrency } from '../platform/money.ts';
 import { ORDER_ID } from '../platform/ids.ts';
 import { invalidField, parseInput } from '../platform/problem.ts';
 
 /** PostgreSQL takes no NUL in a text and no half of a surrogate pair, and control characters have no use in one. */
 const printable = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters');
-const text = (max: number) => printable.min(1).max(max);
+/** A text of at most `max` characters. A character outside the basic plane counts once, as JSON Schema counts. */
+const text = (max: number) =>
+  printable
+    .min(1)
+    .refine((value) => Array.from(value).length <= max, `must be at most ${max} characters`)
+    .meta({ maxLength: max });
 const decimal = z.string().regex(/^-?\d{1,15}(\.\d{1,4})?$/, 'must be a decimal text like "12.50"');
 const currency = z.string().refine((code) => payableCurrency(code) !== null, MUST_BE_PAYABLE);
 const time = z.iso
-  .datetime({ offset: true, message: 'must be a time with a zone, like 2026-11-20T09:00:00Z' })
+  .datetime({ offset: true, abort: true, message: 'must be a time with a zone, like 2026-11-20T09:00:00Z' })
   .regex(/^(19|20)/, 'must be a time of this century or the last');
-const email = z.email('must be an e-mail address').max(254);
+const email = emailAddress;
 const returnUrl = z.string().max(2_048).optional();
 const metadata = z.record(text(64), printable.max(1_000));
 
@@ -57,6 +63,7 @@ export const listInput = z.strictObject({
   externalId: text(128).optional(),
   status: z.enum(['pending', 'paid', 'failed', 'expired', 'review', 'cancelled']).optional(),
   since: time.optional(),
+  updatedSince: time.optional(),
   after: z.string().regex(ORDER_ID, 'is not the `next` of a page').optional(),
 });
 

@@ -1,5 +1,5 @@
 import type { Tx } from '../platform/db.ts';
-import type { Mode, OrderStatus } from '../platform/prisma/client.ts';
+import type { Mode, Order, OrderStatus } from '../platform/prisma/client.ts';
 
 /**
  * Every state of an order, what it waits for, and where it goes.
@@ -26,6 +26,22 @@ type Facts = {
 
 /** Who ends an order when its time is over. */
 export const BY_DEADLINE = 'deadline';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Until when an order may begin a payment at its price; null: for as long as the shop leaves it open. A basket was
+ * priced from the catalogue, and its price holds for the days in which a payment may be paid. The shop's own system
+ * names a deadline (`payBy`) where its prices end, and so does a person who opens an order again.
+ */
+export function priceEndsAt(
+  order: Pick<Order, 'payBy' | 'createdAt' | 'contentHash'>,
+  payableDays: number,
+): Date | null {
+  if (order.payBy !== null) return order.payBy;
+  const isOfShopSystem = order.contentHash !== null;
+  return isOfShopSystem ? null : new Date(order.createdAt.getTime() + payableDays * DAY_MS);
+}
 
 /** The status of an order follows from its release, its end, its money and its payments, in this order. Pure. */
 export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payments }: Facts): OrderStatus {

@@ -5,7 +5,7 @@ import { ORDER_ID } from '../platform/ids.ts';
 /** What a view of an order reads. */
 export const VIEWED = {
   lines: { orderBy: { position: 'asc' } },
-  payments: { orderBy: { createdAt: 'desc' }, take: 1 },
+  payments: { include: { money: true }, orderBy: { createdAt: 'desc' } },
   refunds: true,
 } satisfies Prisma.OrderInclude;
 export type ViewedOrder = Prisma.OrderGetPayload<{ include: typeof VIEWED }>;
@@ -26,7 +26,15 @@ export function viewOf(order: ViewedOrder) {
     paidAt: order.paidAt?.toISOString() ?? null,
     reference: order.releasedReference ?? order.payments[0]?.reference ?? null,
     refunded: major(order.refunds.reduce((sum, { amount }) => sum + amount, 0n)),
+    held: major(heldOf(order)),
+    due: major(order.status === 'pending' || order.status === 'failed' ? order.amount : 0n),
   };
+}
+
+/** What was received in the order's currency and waits for a decision, so that nobody is asked to pay again. */
+function heldOf({ payments, currency }: ViewedOrder): bigint {
+  const ledgers = payments.flatMap(({ money }) => money.filter((row) => row.currency === currency));
+  return ledgers.reduce((sum, { came, earned, kept, sendBack }) => sum + came - earned - kept - sendBack, 0n);
 }
 
 /** The same for the shop's own system. */

@@ -82,6 +82,7 @@ export async function adopt(parts: ActParts, reference: string, orderId: string,
     const payment = { orderId, amount, currency, status: 'open' as const, nextCheckAt: new Date() };
     await tx.payment.update({ where: { reference }, data: payment });
     await tx.case.updateMany({ where: { reference }, data: { orderId } });
+    await tx.order.update({ where: { id: orderId }, data: { updatedAt: new Date() } });
     await tx.journalEntry.create({ data: { orderId, reference, what: 'adopted', by } });
     return 'adopted';
   });

@@ -82,13 +82,16 @@ async function changeLocked<Result>(
  * All rows at once. Plain inserts and updates in one statement: measured, a third of the time of Prisma's five.
  * NULL::money would be PostgreSQL's own type of that name.
  */
-async function write({ tx, orders, payments, money, journal, outbox }: Change): Promise<void> {
+async function write({ tx, dossier, orders, payments, money, journal, outbox }: Change): Promise<void> {
   if (orders.size + payments.size + money.size + journal.length + outbox.length === 0) return;
+  // A view of the order shows held and refunded money, too, so the order has changed when its ledger has.
+  if (dossier.id !== '' && money.size > 0) orders.add(dossier);
   await tx.$executeRaw`
     WITH
       o AS (
         UPDATE orders o SET status = n.status, ended_at = n.ended_at, ended_by = n.ended_by, end_reason = n.end_reason,
-          pay_by = n.pay_by, released_reference = n.released_reference, paid_at = n.paid_at
+          pay_by = n.pay_by, released_reference = n.released_reference, paid_at = n.paid_at,
+          updated_at = clock_timestamp()
         FROM jsonb_populate_recordset(NULL::orders, ${rows(orders)}::jsonb) n WHERE o.id = n.id),
       p AS (
         UPDATE payments p SET status = n.status, reason = n.reason, checkout_url = n.checkout_url,

@@ -1,6 +1,6 @@
-import { classify, sourcesOf, type Facts, type Finding } from '../cases/classes.ts';
+import { classify, MISSING_MONEY, sourcesOf, type Facts, type Finding } from '../cases/classes.ts';
 import { goneBy, shortfall, showsIn } from '../cases/predicate.ts';
-import { MISSING_MONEY, setHold, type MessageType } from '../fulfilment/messages.ts';
+import { setHold, type MessageType } from '../fulfilment/messages.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';

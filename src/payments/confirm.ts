@@ -12,7 +12,7 @@ import type { Change, DossierPayment, Terms } from './change.ts';
 import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
 import { decide } from './decide.ts';
 import { grow, observeVerify, standingOf } from './money.ts';
-import { afterHint, nextCheck } from './schedule.ts';
+import { afterHint, followUp, nextCheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
 export type Lease = {
@@ -57,8 +57,10 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<boolean> {
   const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
-  // A process that stood still for longer than its lease brings an old answer. The newer one stays.
-  if (payment.answeredAt !== null && payment.answeredAt > lease.askedAt) {
+  // A process that stood still for longer than its lease brings an old answer. The newer one stays. A time of the future
+  // was stored before the database's clock was set back, and orders nothing.
+  const { answeredAt } = payment;
+  if (answeredAt !== null && answeredAt > lease.askedAt && answeredAt <= change.now) {
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
   }
@@ -66,7 +68,7 @@ async function confirmPayment(change: Change, lease: Lease, evidence: Evidence):
   const isNews = await storeAnswer(change, payment, lease, judged);
   if (isNews) observe(change, payment, judged);
   await releaseIfProven(change, payment, judged);
-  schedule(change, payment, lease, isNews);
+  schedule(change, payment, lease, isNews && !TEACH_NOTHING.includes(judged.outcome), isNews);
   return true;
 }
 
@@ -131,27 +133,57 @@ async function releaseIfProven(change: Change, payment: DossierPayment, evidence
 /** Rarely: a person has to mend the adapter, or the service itself. */
 const UNREADABLE_MS = 3_600_000;
 
-/** When it is asked about next, and whether hints go on being followed at once. */
-function schedule(change: Change, payment: DossierPayment, lease: Lease, isNews: boolean): void {
-  const { hintedAt } = payment;
+/** Answers after which the payment stands where it stood: a hint that leads to one of them is followed up. */
+const TEACH_NOTHING: readonly string[] = ['pending', 'not_found', 'unknown', 'unreadable'];
+
+/**
+ * When it is asked about next, and whether hints go on being followed at once.
+ * @param isTaught the answer is new and says more than that the payment is still open
+ */
+function schedule(change: Change, payment: DossierPayment, lease: Lease, isTaught: boolean, isNews: boolean): void {
+  const { now } = change;
+  const hint = hintOf(payment, lease, now);
+  // A hint counts once, and its follow-ups do not. In a flood, a newer hint stands here than the one that was followed.
+  const isFollowUp = hint !== null && payment.answeredAt !== null && payment.answeredAt >= hint.at;
+  const isOfHint = (lease.cause === 'hint' || lease.cause === 'return') && !isFollowUp;
+  const quietChecks = isNews ? 0 : payment.quietChecks + (isOfHint ? 1 : 0);
+  // A hint that came after our question is followed, too.
+  const hinted = hint?.isNewer === true ? afterHint(lease.askedAt, quietChecks, now) : null;
+  const again = hint !== null && !hint.isNewer && !isTaught ? followUp(hint.at, quietChecks, now) : null;
+  const times = [regularCheck(change, payment, lease), hinted, again].filter((time) => time !== null);
+  const [earliest = null] = times.sort((a, b) => a.getTime() - b.getTime());
+  setPayment(change, payment, {
+    answeredAt: lease.askedAt,
+    leasedUntil: null,
+    failures: 0,
+    quietChecks,
+    nextCheckAt: earliest,
+    // It stays until it has been followed to the end, so that the payment goes before those that nobody points at.
+    hintedAt: hinted === null && again === null ? null : (hint?.at ?? null),
+  });
+}
+
+/** The hint that this question follows, or one that came after it (`isNewer`); null: there is none. */
+function hintOf({ hintedAt }: DossierPayment, { askedAt }: Lease, now: Date): { at: Date; isNewer: boolean } | null {
+  // A hint of the future was stored before the database's clock was set back: this question follows it.
+  if (hintedAt === null || hintedAt > now) return null;
+  // Stored times are rounded to a millisecond.
+  return { at: hintedAt, isNewer: hintedAt.getTime() > askedAt.getTime() + 1 };
+}
+
+/** When it is asked about next without any hint; null: never more. */
+function regularCheck(change: Change, payment: DossierPayment, lease: Lease): Date | null {
   const { dossier, now, terms } = change;
-  const isHint = lease.cause === 'hint' || lease.cause === 'return';
-  const quietChecks = isNews ? 0 : payment.quietChecks + (isHint ? 1 : 0);
   const isReleased = dossier.release?.reference === payment.reference;
   const { short, unclearUntil } = shortfallOf(change, payment, moneyOf(payment, dossier.currency));
   const [said] = payment.verifications;
-  // Of a paid order, what is unclear or falls short is asked about again, as often as a new payment.
+  // If a paid order's money is unclear or missing, it is verified again, as often as a new payment.
   const again = unclearUntil ?? (short.length > 0 && said ? nextCheck(said.at, now, terms.payableDays) : null);
-  const planned = isReleased ? again : nextCheck(payment.createdAt, now, terms.payableDays);
+  const isLate = lease.cause === 'schedule' && payment.nextCheckAt !== null;
+  const delayMs = isLate ? Math.max(0, lease.askedAt.getTime() - Number(payment.nextCheckAt)) : 0;
+  const planned = isReleased ? again : nextCheck(payment.createdAt, now, terms.payableDays, delayMs);
   // What could not be read leaves the question open, also after the last check, and of a paid order.
-  const regular = planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
-  // A hint that came after our question is followed, too. Stored times are rounded to a millisecond.
-  const isHintNewer = hintedAt !== null && hintedAt.getTime() > lease.askedAt.getTime() + 1;
-  const hinted = isHintNewer ? afterHint(lease.askedAt, quietChecks, now) : null;
-  const [earliest = null] = [regular, hinted].filter((time) => time !== null).sort((a, b) => a.getTime() - b.getTime());
-  const answered = { answeredAt: lease.askedAt, leasedUntil: null, failures: 0 };
-  const hint = isHintNewer ? hintedAt : null;
-  setPayment(change, payment, { ...answered, quietChecks, nextCheckAt: earliest, hintedAt: hint });
+  return planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
 }
 
 /** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */
@@ -170,6 +202,6 @@ async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unk
   await prisma.$executeRaw`
     UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
       + make_interval(secs => greatest(${retryAfterSec ?? 0}::int,
-          least(5 * 2 ^ (CASE WHEN hinted_at > ${askedAt} THEN 0 ELSE least(failures, 10) END), 3600)))
+          least(5 * 2 ^ (CASE WHEN hinted_at > ${askedAt}::timestamptz + interval '1 ms' THEN 0 ELSE least(failures, 10) END), 3600)))
     WHERE reference = ${reference} AND leased_until = ${leasedUntil}`;
 }

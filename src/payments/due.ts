@@ -15,11 +15,13 @@ export type AskParts = { prisma: PrismaClient; terms: Terms; confirm: Confirm };
 /** Takes the right to ask about a payment. @returns null while somebody has it, or it is not ours */
 export async function lease(parts: AskParts, reference: string, cause: Lease['cause']): Promise<Lease | null> {
   const { prisma, terms } = parts;
-  // The database's clock alone decides: processes disagree about the time.
+  // The database's clock alone decides: processes disagree about the time. A lease that ends later than a lease can was
+  // written before that clock was set back, and counts as ended. A return is a hint, and is followed up like one.
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
-    UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
+    UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds',
+      hinted_at = CASE WHEN ${cause === 'return'} THEN clock_timestamp() ELSE hinted_at END
     WHERE reference = ${reference} AND mode = ${terms.mode}::mode AND order_id IS NOT NULL
-      AND (leased_until IS NULL OR leased_until <= clock_timestamp())
+      AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
     RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt"`;
   return row === undefined ? null : { ...row, cause };
 }
@@ -44,16 +46,19 @@ export async function askNow(parts: AskParts, reference: string, cause: Lease['c
   return false;
 }
 
-/** Leases of payments that are due. What a process that died left behind ends by itself. */
+/**
+ * Leases of payments that are due: first those that somebody points at, then by time. Thousands of abandoned payments
+ * then delay no shopper who has just paid. What a process that died left behind ends by itself.
+ */
 async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
   // SKIP LOCKED: many processes take what is due, and none waits for another.
   const rows = await prisma.$queryRaw<(Omit<Lease, 'cause'> & { isHinted: boolean })[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
     WHERE reference IN (
       SELECT reference FROM payments
-      WHERE next_check_at <= clock_timestamp() AND (leased_until IS NULL OR leased_until <= clock_timestamp())
-        AND mode = ${mode}::mode AND order_id IS NOT NULL
-      ORDER BY next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      WHERE next_check_at <= clock_timestamp() AND mode = ${mode}::mode AND order_id IS NOT NULL
+        AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
+      ORDER BY hinted_at IS NULL, next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt",
       hinted_at IS NOT NULL AS "isHinted"`;
   return rows.map(({ isHinted, ...row }) => ({ ...row, cause: isHinted ? 'hint' : 'schedule' }));
@@ -61,22 +66,33 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
 
 /**
  * A webhook or a return names payments: those that are ours become due, at once or after a pause. It proves nothing,
- * and a flood of them costs few questions.
- * @returns how many are ours
+ * and a flood of repeated hints costs few questions.
+ * @param isNews a signed body that was not seen before: it is followed at once, whatever came before it
+ * @returns the references that are ours
  */
-export async function hint(prisma: PrismaClient, mode: Mode, references: readonly string[]): Promise<number> {
-  if (references.length === 0) return 0;
+export async function hint(
+  prisma: PrismaClient,
+  mode: Mode,
+  references: readonly string[],
+  isNews = false,
+): Promise<string[]> {
+  if (references.length === 0) return [];
   // afterHint of schedule.ts by the database's clock; arrays begin at 1, and least and greatest pass over NULL: what no
-  // check awaits becomes due, too. Locked in the order in which lockOrder does.
-  return prisma.$executeRaw`
+  // check awaits becomes due, too. An answer of the future was stored before the clock was set back: it delays nothing.
+  // Locked in the order in which lockOrder does.
+  const ours = await prisma.$queryRaw<{ reference: string }[]>`
     UPDATE payments SET hinted_at = clock_timestamp(),
-      next_check_at = least(next_check_at, greatest(
+      quiet_checks = CASE WHEN ${isNews} THEN 0 ELSE quiet_checks END,
+      next_check_at = least(next_check_at, CASE WHEN ${isNews} THEN clock_timestamp() ELSE greatest(
         clock_timestamp() + make_interval(secs => CASE WHEN failures < 3 THEN 0 ELSE 10 END),
-        answered_at + make_interval(secs => (${HINT_PAUSES_SEC}::int[])[least(quiet_checks + 1, ${HINT_PAUSES_SEC.length}::int)])))
+        least(answered_at, clock_timestamp())
+          + make_interval(secs => (${HINT_PAUSES_SEC}::int[])[least(quiet_checks + 1, ${HINT_PAUSES_SEC.length}::int)])) END)
     WHERE reference IN (
       SELECT reference FROM payments
       WHERE reference = ANY(${references}) AND mode = ${mode}::mode AND order_id IS NOT NULL
-      ORDER BY reference FOR NO KEY UPDATE)`;
+      ORDER BY reference FOR NO KEY UPDATE)
+    RETURNING reference`;
+  return ours.map(({ reference }) => reference);
 }
 
 /** Asks about what is due, for ever. */

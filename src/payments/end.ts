@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
-import { BY_DEADLINE } from '../orders/order.ts';
+import { BY_DEADLINE, priceEndsAt } from '../orders/order.ts';
+import type { Prisma } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
 import { record, setOrder, setPayment, tell, type Change, type DossierPayment } from './change.ts';
 import { hasOpenCase } from './conclude.ts';
 import { askNow, type AskParts } from './due.ts';
+import { isOver } from './schedule.ts';
 
 /** `unanswered`: the service must say first that no money came, and it could not be asked. */
 export type Ended = 'ended' | 'paid' | 'review' | 'not-due' | 'unanswered' | 'unknown-order';
@@ -32,11 +34,12 @@ export async function endOrder(parts: AskParts, orderId: string, by: string, rea
 }
 
 /** The reason to end is looked at again behind the lock: a payment may have begun, or the deadline have moved. */
-function whyNotEnded({ dossier, now }: Change, asked: readonly string[], isByDeadline: boolean): Ended | null {
-  const { payments, payBy } = dossier;
+function whyNotEnded(change: Change, asked: readonly string[], isByDeadline: boolean): Ended | null {
+  const { dossier } = change;
+  const { payments } = dossier;
   if (dossier.release !== null) return 'paid';
   if (dossier.endedAt !== null) return 'ended';
-  if (isByDeadline && (payBy === null || payBy > now)) return 'not-due';
+  if (isByDeadline && !isOverdue(change)) return 'not-due';
   if (!isByDeadline && payments.some(hasOpenCase)) return 'review';
   const isAnswered = (one: DossierPayment): boolean => asked.includes(one.reference) && one.unreadableSince === null;
   return payments.every((one) => one.status === 'refused' || isAnswered(one)) ? null : 'unanswered';
@@ -65,17 +68,41 @@ export async function reopenOrder(parts: AskParts, orderId: string, by: string, 
 const DAY_MS = 86_400_000;
 const ORDERS_A_PASS = 20;
 
-/** Ends the orders whose own deadline has passed. One that cannot be asked about waits as its payment does. */
+/**
+ * Whether the deadline has ended the order: its own one has passed; or its price has ended, and none of its payments
+ * may be paid any more.
+ */
+function isOverdue({ dossier, now, terms: { payableDays } }: Change): boolean {
+  const priceEnd = priceEndsAt(dossier, payableDays);
+  if (priceEnd === null || priceEnd > now) return false;
+  return dossier.payBy !== null || dossier.payments.every(({ createdAt }) => isOver(createdAt, now, payableDays));
+}
+
+/** Ends the orders whose time is over. One that cannot be asked about waits as its payment does. */
 export async function endOverdue({ logger, ...parts }: AskParts & { logger: Logger }): Promise<void> {
+  const { mode, payableDays } = parts.terms;
   const now = new Date();
   const isPutOff = { nextCheckAt: { gt: now }, OR: [{ failures: { gt: 0 } }, { unreadableSince: { not: null } }] };
+  const longAgo = new Date(now.getTime() - payableDays * DAY_MS);
+  // As priceEndsAt has it for a basket.
+  const priceEnded = { payBy: null, contentHash: null, createdAt: { lte: longAgo } };
   const isOpen = { endedAt: null, releasedReference: null };
-  const overdue = await parts.prisma.order.findMany({
-    where: { mode: parts.terms.mode, payBy: { lte: now }, ...isOpen, payments: { none: isPutOff } },
-    orderBy: { payBy: 'asc' },
-    take: ORDERS_A_PASS,
-    select: { id: true },
-  });
+  const mayBePaid = { createdAt: { gt: longAgo } };
+  const find = (where: Prisma.OrderWhereInput) =>
+    parts.prisma.order.findMany({
+      where: { mode, ...isOpen, ...where },
+      orderBy: { createdAt: 'asc' },
+      take: ORDERS_A_PASS,
+      select: { id: true },
+    });
+  const overdue = [
+    ...(await find({ payBy: { lte: now }, payments: { none: isPutOff } })),
+    ...(await find({
+      ...priceEnded,
+      payments: { none: { OR: [isPutOff, mayBePaid] } },
+      cases: { none: { closedAt: null } },
+    })),
+  ];
   for (const { id } of overdue) {
     const outcome = await endOrder(parts, id, BY_DEADLINE, 'the time to pay is over');
     logger.info({ orderId: id, outcome }, 'the deadline of an order has passed');

@@ -5,10 +5,12 @@
 //   initialize opened it            checkout/open-payment.ts   in 5 s
 //   its result is unknown           checkout/open-payment.ts   now
 //   refused, or not sent            checkout/open-payment.ts   never
-//   a hint                          due.ts                     now, or the end of a pause
+//   a hint                          due.ts                     now, or the end of a pause if hints repeat
+//   a hint taught nothing           confirm.ts                 3, 10 and 30 s after the hint
 //   an answer                       confirm.ts                 the next of CHECK_AGES_SEC, then daily, then never; in
 //                                                              an hour where the last one could not be read; sooner
 //                                                              where a hint came during the question
+//   it was asked late               confirm.ts                 not before twice the delay has passed again
 //   it released its order           confirm.ts                 never, or when an unclear answer falls short
 //   it could not be asked           confirm.ts                 after a pause that grows, or what the service asked for
 //   its order is reopened           end.ts                     now
@@ -27,15 +29,24 @@ const DAY = 24 * HOUR;
  */
 const CHECK_AGES_SEC = [5, 15, 45, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
+/** No delay makes the next check wait longer than this, so that an outage of hours does not cost days. */
+const LONGEST_DELAY_SEC = 6 * HOUR;
+
 /**
  * When a payment is checked next, without a hint; null: never more, what it is worth is known.
+ *
+ * A check that came late means that more payments are due than can be asked about. The next one then waits for at least
+ * twice that delay, so that many abandoned payments are asked about in ever larger steps: with 4,000 of them and 20
+ * calls a second, the last one is asked 200 s late, and then not for another 400 s.
  * @param since when it was placed
+ * @param delayMs how much later than planned this check was made
  */
-export function nextCheck(since: Date, now: Date, payableDays: number): Date | null {
+export function nextCheck(since: Date, now: Date, payableDays: number, delayMs = 0): Date | null {
   const ageSec = (now.getTime() - since.getTime()) / 1_000;
   if (ageSec >= payableDays * DAY) return null;
-  const next = CHECK_AGES_SEC.find((age) => age > ageSec + 1) ?? (Math.floor(ageSec / DAY) + 1) * DAY;
-  return new Date(since.getTime() + Math.min(next, payableDays * DAY) * 1_000);
+  const planned = CHECK_AGES_SEC.find((age) => age > ageSec + 1) ?? (Math.floor(ageSec / DAY) + 1) * DAY;
+  const relieved = ageSec + Math.min((2 * delayMs) / 1_000, LONGEST_DELAY_SEC);
+  return new Date(since.getTime() + Math.min(Math.max(planned, relieved), payableDays * DAY) * 1_000);
 }
 
 /** Whether the time in which a payment may be paid is over: the answer that is asked for now is the last. */
@@ -44,11 +55,30 @@ export function isOver(since: Date, now: Date, payableDays: number): boolean {
 }
 
 /**
- * Three hints are followed at once; where they teach nothing new, the pauses grow: a flood costs a question an hour.
+ * A hint says that something happens now, and verify may know it some seconds later than the webhook. If the answer
+ * teaches nothing, the payment is asked about again at these ages of the hint, in seconds.
+ */
+const FOLLOW_UP_SEC = [3, 10, 30];
+/** So many hints in a row that taught nothing are followed up. More of them are repetitions. */
+const FOLLOWED_UP = 3;
+
+/**
+ * When a hint whose answer taught nothing is followed up; null: it is not, and the usual schedule goes on.
+ * @param quietChecks hints in a row that taught nothing, this one among them
+ */
+export function followUp(hintedAt: Date, quietChecks: number, now: Date): Date | null {
+  if (quietChecks > FOLLOWED_UP) return null;
+  const times = FOLLOW_UP_SEC.map((age) => new Date(hintedAt.getTime() + age * 1_000));
+  return times.find((time) => time > now) ?? null;
+}
+
+/**
+ * Three hints in a row are followed at once. If they repeat and teach nothing, the pauses between questions grow, so
+ * that a flood costs a question an hour. A signed body that was not seen before never waits.
  */
 export const HINT_PAUSES_SEC = [0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];
 
-/** When a hint is followed. @param quietChecks checks that hints caused since something new was learnt */
+/** When a hint is followed. @param quietChecks hints in a row that taught nothing new */
 export function afterHint(answeredAt: Date | null, quietChecks: number, now: Date): Date {
   const pauseSec = HINT_PAUSES_SEC[Math.min(quietChecks, HINT_PAUSES_SEC.length - 1)] ?? 0;
   const earliest = (answeredAt?.getTime() ?? 0) + pauseSec * 1_000;

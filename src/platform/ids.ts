@@ -27,6 +27,14 @@ export function digestOf(value: unknown): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(text).digest());
 }
 
+/** A value whose objects have their members in alphabetical order: the same content then has the same digest. */
+export function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, canonical(member)]));
+}
+
 /** Whether two digests are the same. */
 export function isSameDigest(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.from(a).equals(b);

@@ -1,7 +1,6 @@
-import ipaddr from 'ipaddr.js';
-import { isIP } from 'node:net';
 import type { Pool } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { siteOf } from './addresses.ts';
 import { Problem } from './problem.ts';
 
 export type Limit = {
@@ -24,13 +23,34 @@ type LimitOptions = {
   perSec: number;
 };
 
+/** A site of IPv6 may take as much as this many of its networks. */
+export const NETWORKS_OF_SITE = 5;
+
 /**
- * A limit for each key, in windows of fixed length. Keys stand in the table `rate_limits` as they are given: pass a
- * digest in place of an e-mail address, and at most 200 characters. While the database is away this process counts
- * for itself: a limit is never the reason why a request fails.
+ * A limit for each key, in windows of fixed length. A key that is a network of IPv6 also counts for its site, with
+ * NETWORKS_OF_SITE times the points. Keys stand in the table `rate_limits` as they are given: pass a digest in place of
+ * an e-mail address, and at most 200 characters. While the database is away this process counts for itself: a limit is
+ * never the reason why a request fails.
  */
-export function createLimit({ pool, name, points, perSec }: LimitOptions): Limit {
+export function createLimit(options: LimitOptions): Limit {
+  const { name, points } = options;
   if (points === 0) return { take: () => Promise.resolve(), has: () => Promise.resolve(true) };
+  const ofKey = createCounter(options);
+  const ofSite = createCounter({ ...options, name: `${name}-site`, points: points * NETWORKS_OF_SITE });
+  return {
+    take: async (key, n = 1) => {
+      await ofKey.take(key, n);
+      const site = siteOf(key);
+      if (site !== null) await ofSite.take(site, n);
+    },
+    has: async (key) => {
+      const site = siteOf(key);
+      return (await ofKey.has(key)) && (site === null || (await ofSite.has(site)));
+    },
+  };
+}
+
+function createCounter({ pool, name, points, perSec }: LimitOptions): Limit {
   const own = { keyPrefix: name, points, duration: perSec };
   const memory = new RateLimiterMemory(own);
   const limiter =
@@ -57,21 +77,4 @@ export function createLimit({ pool, name, points, perSec }: LimitOptions): Limit
     },
     has: async (key) => ((await limiter.get(key))?.consumedPoints ?? 0) < points,
   };
-}
-
-/** As some proxies write them: `[2001:db8::1]:443` and `203.0.113.9:443`. */
-const WITH_PORT = /^(?:\[(.*)\]|(\d+(?:\.\d+){3}))(?::\d+)?$/;
-
-/**
- * The client that a limit counts: an IPv4 address, or the /64 network of an IPv6 one, because a client with one
- * address of such a network has all of them (RFC 6177). An IPv4 address in IPv6 notation counts as the IPv4 one. All
- * texts that are no address count as one client.
- */
-export function networkOf(ip: string | undefined): string {
-  const [, bracketed, dotted] = WITH_PORT.exec(ip ?? '') ?? [];
-  const [address = ''] = (bracketed ?? dotted ?? ip ?? '').split('%');
-  if (isIP(address) === 0) return 'unknown';
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`).toString()}/64`;
 }

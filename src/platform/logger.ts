@@ -42,9 +42,15 @@ function isOfDatabase(error: Error): boolean {
   );
 }
 
-/** Also takes the password out of an address like `postgres://user:password@host`. */
+/** Characters of an error's message that are logged. */
+const MESSAGE_LENGTH = 2_000;
+
+/**
+ * Also takes the password out of an address like `postgres://user:password@host`. The text is cut first, because the
+ * time of the replacement grows with the square of a text without spaces.
+ */
 function withoutAddresses(text: string): string {
-  return text.replace(/[^\s@"'<>(),]+(?=@)/g, '…');
+  return text.slice(0, MESSAGE_LENGTH).replace(/[^\s@"'<>(),]+(?=@)/g, '…');
 }
 
 /**

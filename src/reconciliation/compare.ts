@@ -32,7 +32,7 @@ type Row = { reference: string | null; currency: string | null } & Record<(typeo
 const COMPARE = `
   WITH l AS (
     SELECT reference, CASE WHEN min(nullif(currency, '')) = max(currency) THEN max(currency) END AS currency,
-      greatest(sum(shows), 0)::bigint AS shows, sum(gone) AS gone, bool_or(status = 'unknown') AS is_odd,
+      least(greatest(sum(shows), 0), 9e18)::bigint AS shows, sum(gone) AS gone, bool_or(status = 'unknown') AS is_odd,
       bool_or(status = 'unproven') AS is_doubted FROM listed WHERE mode = $1 GROUP BY reference),
   o AS (
     SELECT p.reference, p.currency AS own, p.order_id IS NULL AND m.reference IS NULL AS is_aside,
@@ -135,7 +135,7 @@ export function setAside(prisma: PrismaClient, mode: Mode): Promise<number> {
   // Raw: from table to table, perhaps a million rows.
   return prisma.$executeRaw`
     INSERT INTO payments (reference, mode, amount, currency, status, next_check_at)
-    SELECT reference, ${mode}::mode, greatest(sum(shows), 0), max(currency), 'foreign', NULL
+    SELECT reference, ${mode}::mode, least(greatest(sum(shows), 0), 9e18), max(currency), 'foreign', NULL
     FROM listed WHERE mode = ${mode}::mode GROUP BY reference HAVING sum(shows) > 0
     ON CONFLICT DO NOTHING`;
 }

@@ -27,14 +27,13 @@ export async function* readPages(gateway: Source, list: List, from: Position): A
   let answer = gateway.page(path);
   for (;;) {
     seen.add(path);
-    const { status, json } = await answer;
+    const { status, json, text } = await answer;
     if (status < 200 || status > 299 || json === undefined)
       throw new Unanswered(`page ${number} answered HTTP ${status}, ${json ? '' : 'not '}in JSON`, { sent: true });
     const page = readPage(list, json.value, path, number);
     if (typeof page === 'string') return page;
     const { rows, next } = page;
-    // The ends of a page tell it from all others.
-    const ends = JSON.stringify(digestOf([rows.length, rows[0], rows.at(-1)]));
+    const ends = endsOf(rows, text);
     if (rows.length > 0 && seen.has(ends)) return `page ${number} of the list has no new row`;
     seen.add(ends);
     const isSeen = next !== null && seen.has(next.path);
@@ -44,6 +43,16 @@ export async function* readPages(gateway: Source, list: List, from: Position): A
     if (next === null) return null;
     if (isSeen) return `page ${next.number} of the list is a page that was read before`;
     ({ path, number } = next);
+  }
+}
+
+/** Tells a page from all others: by its first and its last row, or by its text if a row is nested too deep for JSON. */
+function endsOf(rows: readonly unknown[], text: string): string {
+  try {
+    return JSON.stringify(digestOf([rows.length, rows[0], rows.at(-1)]));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify(digestOf(text));
   }
 }
 

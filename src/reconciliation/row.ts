@@ -20,6 +20,9 @@ export type ListedRow = {
 /** `aside`: of another integration or the other mode, with what it shows where that can be read. */
 export type ReadRow = { row: ListedRow; aside: boolean } | { aside: true; row: null } | { unreadable: string };
 
+/** As the largest total of an order. A bigint then holds the sum of the rows of one reference. */
+const MAX_AMOUNT = 10n ** 15n;
+
 /** Reads a row by the adapter. Only paid and reversed speak about money, as in verify's answers. */
 export function readRow(row: unknown, { adapter, mode, references }: Gateway): ReadRow {
   try {
@@ -39,7 +42,6 @@ function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gatewa
   const named = reading.currency?.trim().toUpperCase() ?? '';
   const currency = minorDigits(named) === null ? '' : named;
   if (reference === null) return 'the row names no reference';
-  if (reading.word.length > 200 || (reading.id ?? '').length > 200) return 'a text in it is too long';
   const { word, id } = reading;
   const serviceId = id === '' ? null : (id ?? null);
   const shown = (shows: bigint, gone: bigint, status: Outcome = reading.status): ListedRow => {
@@ -49,6 +51,7 @@ function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gatewa
   const exact = (value: string | number | null | undefined): bigint | null =>
     value == null ? null : fromServiceAmount(value, currency, adapter);
   const [amount, refunded] = [exact(reading.amount), exact(reading.refunded)];
+  if (amount !== null && (amount > MAX_AMOUNT || amount < -MAX_AMOUNT)) return 'its amount is too large';
   const isPaid = reading.status === 'paid';
   if (isPaid && amount === null) return 'its amount is missing, or not an exact amount of its currency';
   if (reading.refunded != null && (refunded === null || refunded < 0n)) return 'what was refunded is no amount';

@@ -1,8 +1,10 @@
 import PQueue from 'p-queue';
 import type pg from 'pg';
+import type { Logger } from 'pino';
 import { storable } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { AskParts } from '../payments/due.ts';
+import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma, Run } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import { proveCash } from './cash.ts';
@@ -13,7 +15,7 @@ import { createIdentity, type Identity } from './identity.ts';
 import { importList, type Checkpoint, type Counts } from './import.ts';
 import { openItems, type Report } from './report.ts';
 
-export type ReconcileParts = AskParts & { gateway: Gateway; pool: pg.Pool; onMessage: () => void };
+export type ReconcileParts = AskParts & { gateway: Gateway; pool: pg.Pool; onMessage: () => void; logger: Logger };
 
 export type RunOptions = {
   /** A window of the list, which judges no totals; both null: the whole list. */
@@ -92,9 +94,8 @@ async function openRun(
   client: pg.PoolClient,
   { since, until, dryRun = false }: RunOptions,
 ): Promise<{ run: Run; checkpoint: Checkpoint }> {
-  // Rows that another adapter has read are read again.
-  const { read, amountUnit, decimals } = gateway.adapter;
-  const window = JSON.stringify([since, until, amountUnit, decimals, String(read)]);
+  // A checkpoint belongs to one version of the adapter: another one may page, read or count otherwise.
+  const window = JSON.stringify([since, until, gateway.adapterVersion]);
   const last = await prisma.run.findFirst({ where: { mode, endedAt: null }, orderBy: { id: 'desc' } });
   const found = last?.checkpoint as Checkpoint | null | undefined;
   if (!dryRun && last && found?.window === window && Date.now() - last.startedAt.getTime() < RESUME_MS) {
@@ -125,6 +126,7 @@ async function baseReport({ prisma, gateway, run, counts }: Running, reason: str
   };
 }
 
+type Resolving = Parameters<typeof resolve> extends [unknown, ...infer Rest] ? Rest : never;
 type Done = { verified: number; repaired: number; left: number; strangers: number };
 
 /** Compares a list that was read to its end, settles what differs, and says how that went. */
@@ -205,11 +207,23 @@ async function settle(running: Running, batch: string[], listed: Lists, done: Do
     const isTooMuch = orderId !== null && done.verified >= MOST_QUESTIONS;
     if (orderId !== null && !isTooMuch) done.verified += 1;
     const isNew = payment === undefined ? strangerOf(reference, run, reachesBackDays, sums) : undefined;
-    if (isTooMuch || !(await resolve(running, { reference, orderId, isNew }, sums, hearing))) done.left += 1;
+    const differing = { reference, orderId, isNew };
+    if (isTooMuch || !(await resolveAlone(running, differing, sums, hearing))) done.left += 1;
   });
   await new PQueue({ concurrency: QUESTIONS_AT_ONCE }).addAll(work);
   const unpaid = payments.filter(({ status }) => status !== 'paid').map(({ reference }) => reference);
   done.repaired += await prisma.payment.count({ where: { reference: { in: unpaid }, status: 'paid' } });
+}
+
+/** Resolves one reference. If the database refuses what is to be written of it, the others go on without it. */
+async function resolveAlone(running: Running, ...[differing, sums, hearing]: Resolving): Promise<boolean> {
+  try {
+    return await resolve(running, differing, sums, hearing);
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    running.logger.error({ err: error, reference: differing.reference }, 'a payment could not be reconciled');
+    return false;
+  }
 }
 
 /** The payment of money that nobody here has made: it belongs to no order, and is as old as the list reaches. */

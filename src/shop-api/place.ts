@@ -2,7 +2,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { readOrderInput } from '../orders/input.ts';
 import { VIEWED, type ViewedOrder } from '../orders/view.ts';
 import { constraintOf } from '../platform/db.ts';
-import { digestOf, isSameDigest, newOrderId } from '../platform/ids.ts';
+import { canonical, digestOf, isSameDigest, newOrderId } from '../platform/ids.ts';
 import { invalidField, Problem } from '../platform/problem.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 
@@ -21,12 +21,16 @@ export async function placeShopOrder(
   const { externalId = null, email, currency, lines, amount, payBy, metadata = {}, returnUrl } = readOrderInput(body);
   const { mode, adapter } = gateway;
   const landing = returnUrlOf(returnUrl) ?? null;
-  const contentHash = digestOf([email, currency, lines, payBy, metadata, landing]);
+  const content = (given: unknown) => digestOf([email, currency, lines, payBy, given, landing]);
+  const contentHash = content(canonical(metadata));
+  // Version 1.0.0 stored the digest of the members in the order in which they came.
+  const sameContent = [contentHash, content(metadata)];
   const find = async (): Promise<Placed | null> => {
     if (externalId === null) return null;
     const order = await prisma.order.findUnique({ where: { mode_externalId: { mode, externalId } }, include: VIEWED });
     if (order === null) return null;
-    if (order.contentHash === null || !isSameDigest(order.contentHash, contentHash))
+    const stored = order.contentHash;
+    if (stored === null || !sameContent.some((digest) => isSameDigest(digest, stored)))
       throw new Problem('external-id-taken', { extra: { orderId: order.id } });
     return { order, isNew: false };
   };

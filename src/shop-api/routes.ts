@@ -7,6 +7,7 @@ import { endOrder } from '../payments/end.ts';
 import { ALL, resumeCheckouts, stopCheckouts } from '../cases/stops.ts';
 import { ORDER_ID } from '../platform/ids.ts';
 import { formatMajor, parseMajor } from '../platform/money.ts';
+import type { Prisma } from '../platform/prisma/client.ts';
 import { invalidField, parseInput, Problem } from '../platform/problem.ts';
 import type { Secret } from '../platform/secret.ts';
 import { requireToken } from './token.ts';
@@ -15,6 +16,8 @@ import { placeShopOrder } from './place.ts';
 export type ShopApiParts = ActParts & { gateway: Gateway; token: Secret | null; landings: readonly URL[] };
 
 const PAGE_ROWS = 50;
+/** It holds the longest order that the fields allow: 500 lines of 200 characters, and metadata. */
+const MAX_BODY = '1mb';
 /** Who acts, in the journal. */
 const BY = 'shop';
 
@@ -22,7 +25,7 @@ const BY = 'shop';
 export function shopApiRoutes(parts: ShopApiParts): Router {
   const router = Router();
   const guard = requireToken(parts.token === null ? [] : [parts.token], 'SHOP_API_TOKEN');
-  const json = express.json({ limit: '256kb', inflate: false });
+  const json = express.json({ limit: MAX_BODY, inflate: false });
   orderRoutes(router, parts, guard, json);
   refundRoute(router, parts, guard, json);
   stopRoutes(router, parts, guard, json);
@@ -44,18 +47,23 @@ function orderRoutes(...[router, parts, guard, json]: Handlers): void {
   });
 
   router.get('/orders', guard, async (req, res) => {
-    const { externalId, status, since, after } = parseInput(listInput, req.query);
-    const start = after === undefined ? undefined : await prisma.order.findUnique({ where: { id: after } });
-    if (start === null) throw invalidField('after', 'is not the `next` of a page');
+    const { externalId, status, since, updatedSince, after } = parseInput(listInput, req.query);
+    const last = after === undefined ? undefined : await prisma.order.findUnique({ where: { id: after, mode } });
+    if (last === null) throw invalidField('after', 'is not the `next` of a page');
+    const where: Prisma.OrderWhereInput = { mode };
+    if (externalId !== undefined) where.externalId = externalId;
+    if (status !== undefined) where.status = status;
+    if (since !== undefined) where.createdAt = { gte: new Date(since) };
+    if (updatedSince !== undefined) where.updatedAt = { gte: new Date(updatedSince) };
+    // A page begins behind a place in the order of time, and not behind a row of the page before: that row may not fit
+    // the filter any more, and the rows behind it must not be passed over.
+    if (last !== undefined) {
+      const { id, createdAt } = last;
+      where.OR = [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }];
+    }
     const orders = await prisma.order.findMany({
-      where: {
-        mode,
-        ...(externalId !== undefined && { externalId }),
-        ...(status !== undefined && { status }),
-        ...(since !== undefined && { createdAt: { gte: new Date(since) } }),
-      },
+      where,
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      ...(after !== undefined && { cursor: { id: after }, skip: 1 }),
       take: PAGE_ROWS,
       include: VIEWED,
     });

@@ -1,21 +1,29 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { findOrder, viewOf, type ViewedOrder } from '../orders/view.ts';
-import { networkOf } from '../platform/limits.ts';
+import { networkOf, siteOf } from '../platform/addresses.ts';
 import { Problem } from '../platform/problem.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** Each costs a socket and some kilobytes. */
 const MAX_READERS = 2_000;
-/** No shopper watches from more places, and no stranger takes them all. */
+/** No shopper watches from more places, and nobody takes all streams: of one network, and of one site of IPv6. */
 const MAX_OF_ADDRESS = 20;
+const MAX_OF_SITE = 100;
 /** Then the stream ends and the browser opens a new one: no connection outlives its reader for long. */
 const MAX_LOOKS = 600;
 /** Proxies cut a silent stream after a minute; a comment after this many looks keeps it open. */
 const COMMENT_EVERY = 15;
 
 type Reader = { orderId: string; address: string; res: Response; sent: string; looks: number };
+
+function hasPlace(readers: ReadonlySet<Reader>, address: string): boolean {
+  const site = siteOf(address);
+  const ofAddress = [...readers].filter((reader) => reader.address === address);
+  const ofSite = [...readers].filter((reader) => site !== null && siteOf(reader.address) === site);
+  return readers.size < MAX_READERS && ofAddress.length < MAX_OF_ADDRESS && ofSite.length < MAX_OF_SITE;
+}
 
 /**
  * Sends an order to its readers now and at each change (server-sent events). One query a second serves all readers of
@@ -63,9 +71,7 @@ export function createStreams(
   return {
     open: (order, req, res) => {
       const address = networkOf(req.ip);
-      const ofAddress = [...readers].filter((reader) => reader.address === address).length;
-      if (readers.size >= MAX_READERS || ofAddress >= MAX_OF_ADDRESS)
-        throw new Problem('too-many-requests', { retryAfterSec: 30 });
+      if (!hasPlace(readers, address)) throw new Problem('too-many-requests', { retryAfterSec: 30 });
       const reader: Reader = { orderId: order.id, address, res, sent: '', looks: 0 };
       readers.add(reader);
       res.once('close', () => readers.delete(reader));

@@ -1,12 +1,14 @@
 import type { Request, RequestHandler } from 'express';
-import { createLimit, networkOf } from '../platform/limits.ts';
+import { networkOf } from '../platform/addresses.ts';
+import { createLimit } from '../platform/limits.ts';
 import { Problem } from '../platform/problem.ts';
 import { isSecret, type Secret } from '../platform/secret.ts';
 
 const WRONG_PER_MIN = 10;
 
 /**
- * Lets a request pass that bears one of these tokens. Wrong ones are limited, or they could be guessed.
+ * Lets a request pass that bears one of these tokens. Wrong tokens are counted and limited, so that nobody can guess
+ * one. A correct token is never refused because of wrong ones.
  * @param name of the variable, for people
  * @param withoutTokens decides where there is none; left out: nothing is there then
  */
@@ -18,12 +20,11 @@ export function requireToken(
   const wrong = createLimit({ pool: null, name, points: WRONG_PER_MIN, perSec: 60 });
   return async (req, _res, next) => {
     if (tokens.length === 0 && withoutTokens === undefined) throw new Problem('not-found');
-    const network = networkOf(req.ip);
-    if (!(await wrong.has(network))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
     const given = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1] ?? '';
     const isKnown = tokens.length === 0 ? withoutTokens?.(req) : tokens.some((token) => isSecret(given, token));
+    // The comparison comes first: behind a proxy that is not trusted, wrong tokens of others count for the same address.
     if (isKnown !== true) {
-      await wrong.take(network);
+      await wrong.take(networkOf(req.ip));
       throw new Problem('unauthorized', { detail: `Send "Authorization: Bearer" with ${name}.` });
     }
     next();

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hint } from '../payments/due.ts';
 import { digestOf } from '../platform/ids.ts';
+import { parseJson } from '../platform/json.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
 
@@ -19,38 +20,78 @@ type Call = { headers: IncomingHttpHeaders; body: Buffer; address: string };
 /** `stored`: it is on disk, and what it names is due. */
 export type Receipt = 'stored' | 'bad-signature' | 'malformed-request';
 
+/** Whether the service signs its webhooks, and we check that. If not, anybody can send them. */
+export function areSigned({ gateway, secrets }: Pick<ReceiveParts, 'gateway' | 'secrets'>): boolean {
+  return secrets.length > 0 && gateway.adapter.webhook.signature !== null;
+}
+
 /**
- * Receives a webhook. Its text is kept, without our key, and payments of ours that it names become due. Nothing that it
- * says is believed, so a forged one costs a row, and of each payment that it names at most one question.
+ * Receives a webhook. Payments of ours that it names become due, and it is kept, without our key. Nothing that it says
+ * is believed.
  */
 export async function receiveWebhook(parts: ReceiveParts, { headers, body, address }: Call): Promise<Receipt> {
-  const { prisma, gateway, secrets, onDue } = parts;
-  const { mode, adapter, references } = gateway;
-  const signed = secrets.length > 0 && adapter.webhook.signature !== null;
+  const signed = areSigned(parts);
   if (signed && !isSigned(parts, headers, body)) return 'bad-signature';
   const text = body.toString('utf8');
   const document = parseBody(text, headers['content-type'] ?? '');
   if (document === undefined) return 'malformed-request';
-  const named = referencesIn(parts, document).map((one) => references.parse(one));
-  const paymentReferences = [...new Set(named.filter((one) => one !== null))].slice(0, MAX_REFERENCES);
-  // An unsigned one about nothing can come from anybody, and must not fill the disk.
-  const ours = await hint(prisma, mode, paymentReferences);
-  const kept = new Uint8Array(Buffer.from(gateway.redact(signed || ours > 0 ? text : text.slice(0, SAMPLE_LENGTH))));
-  const digest = digestOf(text);
-  const signature = signed ? 'signed' : 'unsigned';
-  await prisma.webhook.upsert({
-    where: { mode_digest: { mode, digest } },
-    // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the time.
-    create: { mode, digest, body: kept, paymentReferences: { set: paymentReferences }, signature, address },
-    update: { times: { increment: 1 }, lastAt: new Date() },
-    select: { id: true },
-  });
-  if (ours > 0) onDue();
+  const parsed = referencesIn(parts, document).map((one) => parts.gateway.references.parse(one));
+  const named = [...new Set(parsed.filter((one) => one !== null))];
+  const ours = signed ? await takeSigned(parts, text, named, address) : await takeUnsigned(parts, text, named, address);
+  if (ours.length > 0) parts.onDue();
   return 'stored';
 }
 
 /** No service puts more events into one webhook. */
 const MAX_REFERENCES = 100;
+
+/** A signed webhook is kept whole, once. If it was not seen before, the payments that it names are asked about at once. */
+async function takeSigned(
+  { prisma, gateway }: ReceiveParts,
+  text: string,
+  named: readonly string[],
+  address: string,
+): Promise<string[]> {
+  const { mode } = gateway;
+  const references = named.slice(0, MAX_REFERENCES);
+  const digest = digestOf(text);
+  const body = new Uint8Array(Buffer.from(gateway.redact(text)));
+  const { times } = await prisma.webhook.upsert({
+    where: { mode_digest: { mode, digest } },
+    // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the time.
+    create: { mode, digest, body, paymentReferences: { set: references }, signature: 'signed', address },
+    update: { times: { increment: 1 }, lastAt: new Date() },
+    select: { times: true },
+  });
+  return hint(prisma, mode, references, times === 1);
+}
+
+/** Of an unsigned webhook, so many payments are looked for. */
+const MAX_UNSIGNED_REFERENCES = 3;
+
+/**
+ * Anybody can send an unsigned webhook, so the work and the bytes that it causes are limited: a sample of it is kept, in
+ * one row for the payment that it names and the minute, and it makes three payments due at most.
+ */
+async function takeUnsigned(
+  { prisma, gateway }: ReceiveParts,
+  text: string,
+  named: readonly string[],
+  address: string,
+): Promise<string[]> {
+  const { mode } = gateway;
+  const ours = await hint(prisma, mode, named.slice(0, MAX_UNSIGNED_REFERENCES));
+  const now = new Date();
+  const digest = digestOf(['unsigned', ours.toSorted()[0] ?? null, Math.floor(now.getTime() / 60_000)]);
+  const body = new Uint8Array(Buffer.from(gateway.redact(text.slice(0, SAMPLE_LENGTH))));
+  await prisma.webhook.upsert({
+    where: { mode_digest: { mode, digest } },
+    create: { mode, digest, body, paymentReferences: { set: ours }, signature: 'unsigned', address },
+    update: { times: { increment: 1 }, lastAt: now },
+    select: { id: true },
+  });
+  return ours;
+}
 
 function isSigned({ gateway, secrets }: ReceiveParts, headers: IncomingHttpHeaders, body: Buffer): boolean {
   const { signature } = gateway.adapter.webhook;
@@ -66,15 +107,17 @@ function isSigned({ gateway, secrets }: ReceiveParts, headers: IncomingHttpHeade
   });
 }
 
-/** JSON or a form; undefined: neither. */
+const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
+/** The first field of a form: `reference=`. */
+const FIRST_FIELD = /^[\w.%+[\]-]+=\S*$/;
+
+/** JSON or a form, by the bytes: services send either under any content type. undefined: neither. */
 function parseBody(text: string, contentType: string): unknown {
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return Object.fromEntries(new URLSearchParams(text));
-  try {
-    const document: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return typeof document === 'object' && document !== null ? document : undefined;
-  } catch {
-    return undefined;
-  }
+  const bare = text.replace(/^\uFEFF/, '');
+  const json = parseJson(bare);
+  if (json !== undefined) return typeof json.value === 'object' && json.value !== null ? json.value : undefined;
+  const isForm = FORM_TYPE.test(contentType) || FIRST_FIELD.test(bare);
+  return isForm ? Object.fromEntries(new URLSearchParams(bare)) : undefined;
 }
 
 function referencesIn({ gateway, logger }: ReceiveParts, document: unknown): readonly string[] {

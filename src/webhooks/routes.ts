@@ -1,12 +1,13 @@
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
-import { createLimit, networkOf } from '../platform/limits.ts';
+import { networkOf } from '../platform/addresses.ts';
+import { createLimit } from '../platform/limits.ts';
 import { isDatabaseAway } from '../platform/db.ts';
 import { asProblem, Problem, type ProblemType } from '../platform/problem.ts';
-import { noteRefused, receiveWebhook, type ReceiveParts } from './receive.ts';
+import { areSigned, noteRefused, receiveWebhook, type ReceiveParts } from './receive.ts';
 
 const MAX_BODY = '128kb';
 /** Unsigned ones can come from anybody, so each address gets a share. */
-const UNSIGNED_PER_SEC = 200;
+const UNSIGNED_PER_SEC = 20;
 /** Of refused ones, so many a second are written down; the metrics count all. */
 const NOTED_PER_SEC = 5;
 
@@ -21,7 +22,7 @@ export function webhookRoutes(parts: WebhookParts): Router {
   const { acknowledgement } = parts.gateway.adapter.webhook;
   const unsigned = createLimit({ pool: null, name: 'webhook', points: UNSIGNED_PER_SEC, perSec: 1 });
   const noted = createLimit({ pool: null, name: 'refused', points: NOTED_PER_SEC, perSec: 1 });
-  const isUnsigned = parts.secrets.length === 0 || parts.gateway.adapter.webhook.signature === null;
+  const isUnsigned = !areSigned(parts);
 
   const refuse = async (req: Request, reason: ProblemType): Promise<void> => {
     parts.count(reason);
@@ -42,7 +43,11 @@ export function webhookRoutes(parts: WebhookParts): Router {
     '/webhooks/payments',
     async (req, _res, next) => {
       if (isUnsigned) await unsigned.take(networkOf(req.ip));
-      if (!/^application\/(json|[\w.+-]+\+json|x-www-form-urlencoded)\b/i.test(req.get('content-type') ?? ''))
+      // A valid signature says enough, whatever the type.
+      if (
+        isUnsigned &&
+        !/^application\/(json|[\w.+-]+\+json|x-www-form-urlencoded)\b/i.test(req.get('content-type') ?? '')
+      )
         throw new Problem('unsupported-media-type');
       next();
     },

@@ -77,7 +77,7 @@ test.each([
 test('while somebody else asks about the payment, the same key waits, and then says that it is in flight', async () => {
   const basket = basketOf(somebody());
   const { reference } = (await buy('busy', basket)).body;
-  const lease = `UPDATE payments SET leased_until = now() + interval '1 hour' WHERE reference = $1`;
+  const lease = `UPDATE payments SET leased_until = now() + interval '25 seconds' WHERE reference = $1`;
   await shop.database.query(lease, [reference]);
   const answer = await buy('busy', basket);
   expectProblem(answer, 409, 'request-in-flight');

@@ -27,10 +27,11 @@ test('an order shows its state, and nobody’s data', async () => {
   const order = { orderId, status: 'pending', amount: '17000.00', currency: 'NGN', lines, reference };
   const { status, headers, body } = await shop.request('GET', `/orders/${orderId}`);
   expect([status, headers.get('cache-control')]).toEqual([200, 'no-store']);
-  expect(body).toEqual({ ...order, paidAt: null, refunded: '0.00' });
+  expect(body).toEqual({ ...order, paidAt: null, refunded: '0.00', held: '0.00', due: '17000.00' });
   await settle(shop, reference);
   const paid = (await shop.request<{ paidAt: string }>('GET', `/orders/${orderId}`)).body;
-  expect(paid).toEqual({ ...order, status: 'paid', paidAt: new Date(paid.paidAt).toISOString(), refunded: '0.00' });
+  const sums = { refunded: '0.00', held: '0.00', due: '0.00' };
+  expect(paid).toEqual({ ...order, status: 'paid', paidAt: new Date(paid.paidAt).toISOString(), ...sums });
 });
 
 test.each([

@@ -52,7 +52,8 @@ test('an order of the shop’s own prices is placed once by its number, and a ch
   const { orderId } = first.body;
   const order = { orderId, status: 'pending', amount: '150.50', currency: 'NGN' };
   expect(first.status).toBe(201);
-  expect(first.body).toEqual({ ...own, ...order, paidAt: null, reference: null, refunded: '0.00' });
+  const sums = { refunded: '0.00', held: '0.00', due: '150.50' };
+  expect(first.body).toEqual({ ...own, ...order, paidAt: null, reference: null, ...sums });
   expect(await post('/orders', json)).toMatchObject({ status: 200, body: first.body });
   const other = await post('/orders', { ...json, lines: [line] });
   expect(expectProblem(other, 409, 'external-id-taken').orderId).toBe(orderId);

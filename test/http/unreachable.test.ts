@@ -57,16 +57,16 @@ test.each([
   for (const { reference } of payments) expect(await timesAsked(shop, 'initialize', reference)).toBe(1);
 });
 
-test('a service that asks for a pause gets it, and the shopper is told how long', async () => {
+test('a service that asks for an hour gets half a minute, and the shopper is told how long', async () => {
   const click = newClick();
   const fault = { kind: 'status', status: 429, headers: { 'retry-after': '3600' } };
   await shop.sandboxPost('/faults', { endpoint: 'initialize', ...fault });
   const told = await click();
   expectProblem(told, 503, 'payment-service-unavailable');
-  expect(retryAfter(told)).toBe(3_600);
+  expect(retryAfter(told)).toBe(30);
   const before = await timesAsked(shop, 'initialize');
   const again = await click();
   expectProblem(again, 503, 'payment-service-unavailable');
-  expect(retryAfter(again)).toBeGreaterThan(3_000);
+  expect(retryAfter(again)).toBeGreaterThan(0);
   expect(await timesAsked(shop, 'initialize')).toBe(before);
 });

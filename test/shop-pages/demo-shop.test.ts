@@ -103,7 +103,10 @@ test('all that is said stands in the file of words, whatever went wrong', () => 
   }
 });
 
-const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://shop.example', ADMIN_TOKEN: SHOP_TOKEN };
+const production = {
+  ...{ NODE_ENV: 'production', ALLOW_TEST_KEY_IN_PRODUCTION: 'on' },
+  ...{ PUBLIC_URL: 'https://shop.example', ADMIN_TOKEN: SHOP_TOKEN },
+};
 test.each([
   [production, 404],
   [{ ...production, DEMO_SHOP: 'on' }, 200],

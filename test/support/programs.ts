@@ -23,12 +23,15 @@ const TYPESCRIPT = pathToFileURL(require.resolve('tsx')).href;
 
 /** A shop changes its adapter, and our tests go on: they ask the sandbox. */
 const SHOPS_OWN = /\/custom\/service\.ts$/;
+/** A test may put a receiver of its own in this place. */
+const SHOPS_RECEIVER = /\/custom\/fulfilment\.ts$/;
 
 /** A module finds the files beside its source, and a program knows that it is the one that was started. */
 const places: Plugin = {
   name: 'places',
   setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: SHOPS_OWN }, () => ({ path: join(FOLDER, 'local/sandbox-adapter.ts') }));
+    onResolve({ filter: SHOPS_RECEIVER }, () => ({ path: join(FOLDER, 'test/support/own-receiver.ts') }));
     onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8');
       const place = PROGRAMS.includes(relative(FOLDER, path)) ? 'import.meta.url' : `"${pathToFileURL(path).href}"`;

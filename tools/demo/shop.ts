@@ -16,6 +16,7 @@ import { listen } from '../../src/http-server.ts';
 /** Made to be read aloud: they open nothing anywhere. */
 const KEY = 'sk_test_demo_no_real_money';
 const SECRET = 'a_secret_of_the_demo_no_real_money';
+const TOKEN = 'a_token_of_the_demo_no_real_money';
 const PATIENCE_MS = 40_000;
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
@@ -34,7 +35,7 @@ export async function openShop() {
   const system = await listen(take, '127.0.0.1', 0);
   const config = loadConfig({
     ...{ DATABASE_URL: postgres.url, GATEWAY_URL: sandbox.url, GATEWAY_SECRET_KEY: KEY, WEBHOOK_SECRETS: SECRET },
-    ...{ SHOP_API_TOKEN: SECRET, LOG_LEVEL: 'silent', CHECKOUTS_PER_MINUTE: '0', RECONCILE_EVERY_MIN: '0' },
+    ...{ SHOP_API_TOKEN: TOKEN, LOG_LEVEL: 'silent', CHECKOUTS_PER_MINUTE: '0', RECONCILE_EVERY_MIN: '0' },
     FULFILMENT_URL: `http://127.0.0.1:${system.port}/`,
     FULFILMENT_SECRET: `whsec_${Buffer.from(SECRET).toString('base64')}`,
   });
@@ -60,7 +61,7 @@ export async function openShop() {
 
 /** A call of the shop's own system, or of the sandbox's control. @throws unless it is answered 2xx */
 export async function post<Body>(address: string, body: object): Promise<Body> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${SECRET}` };
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` };
   const answer = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`${address} answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as Body;

@@ -1,4 +1,4 @@
-import type { Tx } from '../platform/db.ts';
+import { transact, type Tx } from '../platform/db.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 
 const BATCH = 5_000;
@@ -9,12 +9,57 @@ const IS_OPEN = {
   OR: [{ status: { in: ['pending', 'review'] } }, { cases: { some: { closedAt: null } } }],
 } satisfies Prisma.OrderWhereInput;
 
+/** Null: bodies are kept for ever. 0: unpaid orders are kept for ever. */
+type Periods = { RETAIN_BODIES_DAYS: number | null; RETAIN_UNPAID_DAYS: number };
+
+/** Removes what is older than the configuration says. @returns how many rows of each kind; null: that kind is kept */
+export async function retain(prisma: PrismaClient, { RETAIN_BODIES_DAYS, RETAIN_UNPAID_DAYS }: Periods) {
+  return {
+    bodies: RETAIN_BODIES_DAYS === null ? null : await emptyBodies(prisma, RETAIN_BODIES_DAYS),
+    orders: RETAIN_UNPAID_DAYS === 0 ? null : await removeUnpaid(prisma, RETAIN_UNPAID_DAYS),
+  };
+}
+
+/** Orders of one transaction. */
+const ORDERS_AT_ONCE = 500;
+
+/**
+ * Deletes orders that ended so many days ago and never had money, a case, or a message that was not sent. Their
+ * payments, answers, keys and journal go with them. The database's triggers refuse the deletion of all others.
+ * @returns how many orders
+ */
+async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number> {
+  for (let sum = 0; ;) {
+    const count = await transact(prisma, async (tx) => {
+      // Raw: Prisma cannot lock rows. An order that somebody changes at this moment is left for the next time.
+      const found = await tx.$queryRaw<{ id: string }[]>`
+        SELECT id FROM orders o
+        WHERE ended_at < clock_timestamp() - make_interval(days => ${days}::int) AND released_reference IS NULL
+          AND never_had_money(id) AND NOT EXISTS (
+            SELECT FROM messages m WHERE m.order_id = o.id AND m.sent_at IS NULL
+              AND (m.next_try_at IS NOT NULL OR m.held_by IS NOT NULL OR m.tries > 0))
+        ORDER BY ended_at LIMIT ${ORDERS_AT_ONCE} FOR UPDATE SKIP LOCKED`;
+      const orderId = { in: found.map(({ id }) => id) };
+      await tx.journalEntry.deleteMany({ where: { orderId } });
+      await tx.message.deleteMany({ where: { orderId } });
+      await tx.idempotencyKey.deleteMany({ where: { orderId } });
+      await tx.verification.deleteMany({ where: { payment: { orderId } } });
+      await tx.money.deleteMany({ where: { payment: { orderId } } });
+      await tx.payment.deleteMany({ where: { orderId } });
+      await tx.orderLine.deleteMany({ where: { orderId } });
+      return (await tx.order.deleteMany({ where: { id: orderId } })).count;
+    });
+    sum += count;
+    if (count < ORDERS_AT_ONCE) return sum;
+  }
+}
+
 /**
  * Empties answers of verify and sent messages that are older than so many days, and deletes webhooks; not of what is
  * open. In batches: none holds a lock for long.
  * @returns how many of each
  */
-export async function retain(prisma: PrismaClient, days: number) {
+async function emptyBodies(prisma: PrismaClient, days: number) {
   const lt = new Date(Date.now() - days * DAY_MS);
   const isDone = { OR: [{ orderId: null }, { order: { NOT: IS_OPEN } }] };
   const payment = { cases: { none: { closedAt: null } }, ...isDone };
@@ -47,7 +92,10 @@ const MAY_GO_ON = { OR: [...IS_OPEN.OR, { status: 'failed' as const, endedAt: nu
 
 /** Erases the address of an order, and what came and went about it; behind its lock. @returns false: it may go on */
 export async function eraseOrder(tx: Tx, id: string): Promise<boolean> {
-  const { count } = await tx.order.updateMany({ where: { id, NOT: MAY_GO_ON }, data: { email: ERASED } });
+  const { count } = await tx.order.updateMany({
+    where: { id, NOT: MAY_GO_ON },
+    data: { email: ERASED, updatedAt: new Date() },
+  });
   if (count === 0) return false;
   const payment = { orderId: id };
   await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
+
+/**
+ * Facts about the installation that one process meets and `doctor`, which is another process, tells. Each is a row of
+ * the table `settings` and a line of the log, both at most once an hour for the same fact.
+ */
+export type Facts = {
+  /** The adapter, in this version of it, returned something that cannot be used. */
+  'adapter-fault': { member: string; message: string; version: string };
+  /** A request came through a proxy that TRUSTED_PROXIES does not name. */
+  'untrusted-proxy': { peer: string; header: string };
+};
+type Name = keyof Facts;
+
+/** @param about facts of one name about the same thing are written down once an hour */
+export type Notes = <N extends Name>(name: N, fact: Facts[N], about?: string) => void;
+
+const AGAIN_MS = 3_600_000;
+const SENTENCES: Record<Name, string> = {
+  'adapter-fault': 'the adapter returned something that cannot be used',
+  'untrusted-proxy':
+    'a request came through a proxy that TRUSTED_PROXIES does not name: all its clients share one limit',
+};
+
+/** @returns writes a fact down; it never throws, and nobody waits for it */
+export function createNotes(prisma: PrismaClient, mode: Mode, logger: Logger): Notes {
+  const notedMs = new Map<string, number>();
+  return (name, fact, about = '') => {
+    const last = notedMs.get(`${name} ${about}`);
+    if (last !== undefined && performance.now() - last < AGAIN_MS) return;
+    notedMs.set(`${name} ${about}`, performance.now());
+    const fields: object = fact;
+    logger.warn(fields, SENTENCES[name]);
+    const row = { name: rowName(mode, name), value: fact, at: new Date() };
+    prisma.setting.upsert({ where: { name: row.name }, create: row, update: row }).catch((error: unknown) => {
+      logger.warn({ err: error }, 'a fact for doctor could not be written down');
+    });
+  };
+}
+
+const rowName = (mode: Mode, name: Name): string => `${name}:${mode}`;
+const TOLD_FOR_MS = 24 * 3_600_000;
+
+/** The fact, if it was met within the last day; else null. */
+export async function readNote<N extends Name>(
+  prisma: PrismaClient,
+  mode: Mode,
+  name: N,
+): Promise<(Facts[N] & { at: Date }) | null> {
+  const row = await prisma.setting.findUnique({ where: { name: rowName(mode, name) } });
+  if (row === null || Date.now() - row.at.getTime() > TOLD_FOR_MS) return null;
+  return { ...(row.value as Facts[N]), at: row.at };
+}

@@ -1,0 +1,176 @@
+import type { Reading, ServiceAdapter, TransferReading } from './adapter.ts';
+import { storable } from './evidence.ts';
+
+/**
+ * The adapter is the shop's own code, so everything that it returns is checked here, before anything is stored or
+ * counted. A value that does not fit is an error with the member's name, and only the record or page that caused it is
+ * unreadable. Types alone do not protect: adapters are written in JavaScript, too, and answers of services change.
+ */
+
+/** What an adapter did wrong. `member` is a path like `webhook.references`. */
+export type AdapterFault = { member: string; message: string };
+
+/** Characters. Longer texts fit into no index. */
+const MAX_TEXT = 200;
+/** The database takes no NUL and no half of a pair of surrogates. */
+const STORABLE = /^[^\p{Cc}\p{Cs}]*$/u;
+const STATUSES: readonly unknown[] = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown'];
+
+/** Calls a member and checks its result. `faultOf` says what is wrong with it, or null. */
+type Call = <T>(member: string, work: () => T, faultOf: (result: unknown) => string | null) => T;
+
+/**
+ * The same adapter, with every result checked.
+ * @param onFault hears of each result that does not fit, and of each error that the adapter throws
+ */
+export function checkedAdapter(adapter: ServiceAdapter, onFault: (fault: AdapterFault) => void): ServiceAdapter {
+  const call: Call = (member, work, faultOf) => {
+    const fail = (message: string): never => {
+      onFault({ member, message });
+      throw new Error(`${member} ${message}`);
+    };
+    let result: ReturnType<typeof work>;
+    try {
+      result = work();
+    } catch (error) {
+      return fail(`throws ${storable(String(error))}`);
+    }
+    const fault = faultOf(result);
+    return fault === null ? result : fail(fault);
+  };
+  const { authorize, webhook } = adapter;
+  const checked: ServiceAdapter = {
+    ...adapter,
+    initialize: checkedInitialize(adapter.initialize, call),
+    verify: { record: (answer) => call('verify.record', () => adapter.verify.record(answer), anything) },
+    history: checkedHistory(adapter.history, call),
+    read: (record) => call('read', () => adapter.read(record), faultOfReading),
+    webhook: {
+      ...webhook,
+      references: (event) => call('webhook.references', () => webhook.references(event), listOfTexts),
+    },
+  };
+  if (authorize !== undefined)
+    checked.authorize = (key) => call('authorize', () => authorize.call(adapter, key), headers);
+  if (adapter.transfers !== undefined) checked.transfers = checkedTransfers(adapter.transfers, call);
+  const { balances } = adapter;
+  if (balances !== undefined) {
+    const read = (answer: unknown) => call('balances.read', () => balances.read(answer), faultOfBalances);
+    checked.balances = { ...balances, read };
+  }
+  return checked;
+}
+
+function checkedInitialize(initialize: ServiceAdapter['initialize'], call: Call): ServiceAdapter['initialize'] {
+  const { body } = initialize;
+  const checkoutUrl = (answer: unknown) =>
+    call('initialize.checkoutUrl', () => initialize.checkoutUrl(answer), faultOfCheckoutUrl);
+  if (body === undefined) return { checkoutUrl };
+  return { checkoutUrl, body: (fields) => call('initialize.body', () => body.call(initialize, fields), anything) };
+}
+
+function checkedHistory(history: ServiceAdapter['history'], call: Call): ServiceAdapter['history'] {
+  const checked: ServiceAdapter['history'] = {
+    ...history,
+    first: (window) => call('history.first', () => history.first(window), path),
+    rows: (page) => call('history.rows', () => history.rows(page), listOrNull),
+    next: (page, at) => call('history.next', () => history.next(page, at), pathOrNull),
+  };
+  const { isForeign } = history;
+  if (isForeign !== undefined)
+    checked.isForeign = (row) => call('history.isForeign', () => isForeign.call(history, row), yesOrNo);
+  return checked;
+}
+
+type Transfers = NonNullable<ServiceAdapter['transfers']>;
+
+function checkedTransfers(transfers: Transfers, call: Call): Transfers {
+  return {
+    first: () => call('transfers.first', () => transfers.first(), path),
+    rows: (page) => call('transfers.rows', () => transfers.rows(page), listOrNull),
+    next: (page, at) => call('transfers.next', () => transfers.next(page, at), pathOrNull),
+    read: (row) => call('transfers.read', () => transfers.read(row), faultOfTransfer),
+  };
+}
+
+/** @returns what is wrong with a reading, as the end of a sentence that begins with `read`; null: it can be stored */
+export function faultOfReading(reading: unknown): string | null {
+  if (reading === null) return null;
+  if (typeof reading !== 'object') return `returns ${kindOf(reading)}, and not a reading or null`;
+  const { status, word, reference, currency, id, doubt, mode, amount, refunded } = reading as Partial<
+    Record<keyof Reading, unknown>
+  >;
+  if (!STATUSES.includes(status)) return `returns the status ${storable(String(status))}, which is none of the six`;
+  if (typeof word !== 'string') return `returns ${kindOf(word)} as word, and not the service's status word`;
+  if (mode != null && mode !== 'test' && mode !== 'live') return 'returns a mode that is neither test nor live';
+  const texts = { word, reference, currency, id, doubt };
+  for (const [name, value] of Object.entries(texts)) {
+    if (value == null) continue;
+    if (typeof value !== 'string') return `returns ${kindOf(value)} as ${name}, and not a text`;
+    if (value.length > MAX_TEXT) return `returns a ${name} of ${value.length} characters, more than ${MAX_TEXT}`;
+    if (!STORABLE.test(value)) return `returns a ${name} with control characters`;
+  }
+  if (!isFigure(amount)) return `returns ${kindOf(amount)} as amount, and not a text or a number`;
+  if (!isFigure(refunded)) return `returns ${kindOf(refunded)} as refunded, and not a text or a number`;
+  return null;
+}
+
+const isFigure = (value: unknown): boolean => value == null || typeof value === 'string' || typeof value === 'number';
+
+function faultOfCheckoutUrl(found: unknown): string | null {
+  if (found === null || typeof found === 'string') return null;
+  const refused = typeof found === 'object' ? (found as { refused?: unknown }).refused : undefined;
+  return typeof refused === 'string' ? null : `returns ${kindOf(found)}, and not an address, {refused: text} or null`;
+}
+
+function headers(value: unknown): string | null {
+  const isHeaders =
+    typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
+  return isHeaders ? null : `returns ${kindOf(value)}, and not headers whose values are texts`;
+}
+
+function path(value: unknown): string | null {
+  if (typeof value === 'string' && value.startsWith('/')) return null;
+  return `returns ${kindOf(value)}, and not a path that begins with /`;
+}
+
+function pathOrNull(value: unknown): string | null {
+  return value === null ? null : path(value);
+}
+
+function listOrNull(value: unknown): string | null {
+  return value === null || Array.isArray(value) ? null : `returns ${kindOf(value)}, and not a list or null`;
+}
+
+function listOfTexts(value: unknown): string | null {
+  const isListOfTexts = Array.isArray(value) && value.every((one) => typeof one === 'string');
+  return isListOfTexts ? null : `returns ${kindOf(value)}, and not a list of texts`;
+}
+
+const anything = (): null => null;
+
+function yesOrNo(value: unknown): string | null {
+  return typeof value === 'boolean' ? null : `returns ${kindOf(value)}, and not true or false`;
+}
+
+function faultOfTransfer(transfer: unknown): string | null {
+  if (transfer === null) return null;
+  const { amount, currency } = Object(transfer) as Partial<Record<keyof TransferReading, unknown>>;
+  return amount != null && isFigure(amount) && typeof currency === 'string'
+    ? null
+    : 'returns a transfer without amount or currency';
+}
+
+function faultOfBalances(balances: unknown): string | null {
+  if (balances === null) return null;
+  if (!Array.isArray(balances)) return `returns ${kindOf(balances)}, and not a list or null`;
+  const isWhole = balances.every((one) => faultOfTransfer(one) === null && one !== null);
+  return isWhole ? null : 'returns a balance without amount or currency';
+}
+
+/** `a number`, `undefined`: what a value is, without the value, which may be personal or long. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,25 @@
+/** Digits of integers that a double may not hold exactly begin here: 2^53 has 16. */
+const MAY_BE_LONG = /\d{16}/;
+/** A whole JSON string, or a whole number. Strings are matched so that digits in them are passed over. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
+/**
+ * Parses JSON. An integer beyond 2^53 becomes a text with all its digits, because a number would round it: identifiers
+ * of services have 19 digits. A byte order mark at the beginning is passed over.
+ * @returns undefined: the text is not JSON
+ */
+export function parseJson(text: string): { value: unknown } | undefined {
+  const json = text.replace(/^\uFEFF/, '');
+  try {
+    const value: unknown = JSON.parse(json);
+    // The texts are only changed where they are JSON, so that nothing becomes JSON by the change.
+    return MAY_BE_LONG.test(json) ? { value: JSON.parse(json.replace(STRING_OR_NUMBER, keepDigits)) } : { value };
+  } catch {
+    return undefined;
+  }
+}
+
+function keepDigits(token: string): string {
+  const isLongInteger = /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token));
+  return isLongInteger ? `"${token}"` : token;
+}

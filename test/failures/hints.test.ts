@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { befall, callsOf, sendHint, useShop } from '../support/failures.ts';
+import { comeBack, payInSilence, statusOf, unschedule } from '../support/outside.ts';
+import type { Checkout } from '../support/shop.ts';
+
+// A hint is followed, and followed up where the service knows of the payment a little later than it tells.
+
+const { shop } = useShop({ env: { GATEWAY_CALLS_PER_SECOND: '20' } });
+
+const FLOOD = 60;
+const LATER_MS = 20_000;
+
+/** A checkout of twenty minutes ago, which only a hint makes due. */
+async function open(): Promise<Checkout> {
+  const checkout = await shop.checkout();
+  await unschedule(shop, checkout.reference);
+  await shop.database.query(
+    `UPDATE payments SET created_at = created_at - interval '20 minutes', opened_at = opened_at - interval '20 minutes'
+     WHERE reference = $1`,
+    [checkout.reference],
+  );
+  return checkout;
+}
+const questions = async ({ reference }: Checkout) => (await callsOf(shop, 'verify', reference)).length;
+const becomesPaid = ({ orderId }: Checkout, withinMs = LATER_MS) =>
+  eventually(async () => (await statusOf(shop, orderId)) === 'paid', withinMs);
+
+let flooded: { checkout: Checkout; since: number };
+test('sixty times the same signed webhook about a payment that nobody pays is taken', async () => {
+  const checkout = await open();
+  const since = Date.now();
+  const statuses = new Set<number>();
+  for (let sent = 0; sent < FLOOD; sent += 1) statuses.add((await sendHint(shop, checkout.reference)).status);
+  expect(statuses).toEqual(new Set([202]));
+  flooded = { checkout, since };
+});
+
+const PENDING = { body: { status: true, data: { status: 'PENDING' } } };
+const HTML = { body: '<html><h1>Please wait</h1></html>', contentType: 'text/html' };
+test('a payment of twenty minutes ago is paid soon after its hint, where verify says PENDING or HTML to the first two questions', async () => {
+  const hints = { webhook: (one: Checkout) => sendHint(shop, one.reference), return: comeBackOf };
+  const waiting: Promise<unknown>[] = [];
+  for (const says of [PENDING, HTML])
+    for (const [name, hint] of Object.entries(hints)) {
+      const checkout = await open();
+      const { reference } = checkout;
+      await payInSilence(shop, reference);
+      // Of the return, which waits for its answer, one: the question after ten seconds is asked of the webhook's.
+      await befall(shop, 'verify', 'body', { ...says, reference, times: name === 'webhook' ? 2 : 1 });
+      waiting.push(hint(checkout).then(() => becomesPaid(checkout)));
+    }
+  await Promise.all(waiting);
+});
+function comeBackOf({ reference }: Checkout) {
+  return comeBack(shop, reference);
+}
+
+test('a signed webhook that was not seen before is followed at once, however many before it taught nothing', async () => {
+  const checkout = await open();
+  const { reference } = checkout;
+  for (let sent = 0; sent < 6; sent += 1) {
+    const before = await questions(checkout);
+    await sendHint(shop, reference, shop.url, `pending.${sent}`);
+    await eventually(async () => (await questions(checkout)) > before);
+    // What follows it up is taken away, so that only the next webhook asks.
+    await unschedule(shop, reference);
+  }
+  await payInSilence(shop, reference);
+  await sendHint(shop, reference);
+  await becomesPaid(checkout);
+});
+
+test('the sixty cost at most fifteen questions in twenty seconds', async () => {
+  const { checkout, since } = flooded;
+  await eventually(() => Date.now() > since + LATER_MS);
+  const calls = await callsOf(shop, 'verify', checkout.reference);
+  const times = calls.filter(({ at }) => Date.parse(at) <= since + LATER_MS).length;
+  expect(times).toBeGreaterThan(0);
+  expect(times).toBeLessThanOrEqual(15);
+});
+
+test('what a webhook points at is asked about before four hundred payments that were left, and are due', async () => {
+  const checkout = await open();
+  await shop.database.query(`WITH o AS (
+      INSERT INTO orders (id, mode, amount, currency, email, created_at)
+      SELECT 'left' || n, 'test', 850000, 'NGN', 'left@example.com', now() - interval '2 days'
+      FROM generate_series(1, 400) AS n RETURNING *)
+    INSERT INTO payments (reference, order_id, mode, amount, currency, status, created_at, opened_at, next_check_at)
+    SELECT substr(md5(id) || md5(id), 1, 26), id, mode, amount, currency, 'open', created_at, created_at,
+      now() - interval '1 hour' FROM o`);
+  await payInSilence(shop, checkout.reference);
+  await sendHint(shop, checkout.reference);
+  await becomesPaid(checkout, 10_000);
+  const left = `SELECT count(*)::int AS count FROM payments WHERE next_check_at < now() - interval '1 minute'`;
+  expect((await shop.database.query<{ count: number }>(left))[0]?.count).toBeGreaterThan(100);
+});

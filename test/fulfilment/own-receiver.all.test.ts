@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { settle } from '../support/outside.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startShop, type Shop } from '../support/shop.ts';
+
+// The shop's own function, in the place of src/custom/fulfilment.ts: support/own-receiver.ts.
+
+let receiver: Receiver;
+let shop: Shop;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  shop = await startShop({ env: { OWN_RECEIVER: receiver.url } });
+});
+afterAll(async () => {
+  await shop.stop();
+  await receiver.close();
+});
+
+const about = (orderId: string) => receiver.messages.filter(({ data }) => data.orderId === orderId);
+
+test('a shop’s own receiver that never returns for some messages holds none of the others back', async () => {
+  receiver.answer(({ data }) => (data.orderId === 'stuck' ? 202 : 204));
+  await shop.database.query(`INSERT INTO messages (id, mode, type, body, next_try_at)
+    SELECT 'msg_' || n, 'test', 'order.paid', '{"type":"order.paid","data":{"orderId":"stuck"}}', now()
+    FROM generate_series(1, 20) AS n`);
+  // As many as are given to it at once.
+  await eventually(() => about('stuck').length >= 8);
+  const { orderId, reference } = await shop.checkout();
+  await settle(shop, reference);
+  // Each of the twenty has fifteen seconds, and eight go at once.
+  await eventually(() => about(orderId).length > 0, 75_000);
+  const [row] = await shop.database.query(`SELECT count(*)::int AS times FROM messages
+    WHERE id LIKE 'msg\\_%' AND order_id IS NULL AND last_error IS NOT NULL AND sent_at IS NULL`);
+  expect(row?.times).toBeGreaterThanOrEqual(8);
+});

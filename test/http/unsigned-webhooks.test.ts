@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../support/eventually.ts';
+import { callsOf } from '../support/failures.ts';
+import { payInSilence, statusOf, unschedule } from '../support/outside.ts';
+import { startProcess } from '../support/process.ts';
+import { startShop, TEST_KEY, WEBHOOK_SECRET, type Checkout, type Shop } from '../support/shop.ts';
+
+// Where webhooks are not signed, anybody may send them: they cost little, and the honest ones are followed.
+
+const PATH = '/webhooks/payments';
+const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/unsigned.ts', import.meta.url));
+/** Of one body so many characters are kept: room for what stands around them. */
+const ABOUT_2_KB = 2_500;
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await startShop({ env: { WEBHOOK_SECRETS: '', GATEWAY_ADAPTER } });
+});
+afterAll(() => shop.stop());
+
+/** Each stranger has an address of his own, so that what one test sends is no part of another's share. */
+let strangers = 0;
+const stranger = () => `203.0.113.${(strangers += 1)}`;
+const send = async (json: unknown, address: string): Promise<number> => {
+  const headers = { 'x-forwarded-for': address };
+  return (await shop.request('POST', PATH, { json, headers })).status;
+};
+/** Sends no more in a second than an address may. @param bodies from addresses of strangers, ten each */
+async function sendAll(bodies: readonly unknown[]): Promise<void> {
+  for (let from = 0; from < bodies.length; from += 10) {
+    const address = stranger();
+    const statuses = await Promise.all(bodies.slice(from, from + 10).map((body) => send(body, address)));
+    expect(new Set(statuses)).toEqual(new Set([202]));
+  }
+}
+const kept = () =>
+  shop.database.query<{ id: string; bytes: number; references: string[] }>(
+    `SELECT id, octet_length(body) AS bytes, payment_references AS references FROM webhooks ORDER BY id`,
+  );
+/** The rows that what is sent leaves behind. */
+async function leaves(sent: () => Promise<unknown>) {
+  const before = new Set((await kept()).map(({ id }) => id));
+  await sent();
+  return (await kept()).filter(({ id }) => !before.has(id));
+}
+const about = (reference: string, more = {}) => ({ event: 'charge', data: { reference, ...more } });
+async function paidInSilence(): Promise<Checkout> {
+  const checkout = await shop.checkout();
+  await unschedule(shop, checkout.reference);
+  await payInSilence(shop, checkout.reference);
+  return checkout;
+}
+const becomesPaid = ({ orderId }: Checkout) => eventually(async () => (await statusOf(shop, orderId)) === 'paid');
+
+let flooded: { reference: string; until: number };
+test('sixty unsigned bodies, all different, about one payment that nobody pays are taken', async () => {
+  const { reference } = await shop.checkout();
+  await unschedule(shop, reference);
+  await sendAll(Array.from({ length: 60 }, (_, n) => about(reference, { n })));
+  flooded = { reference, until: Date.now() + 20_000 };
+});
+
+test('a body of 100 kB that names a payment is followed, and leaves about 2 kB', async () => {
+  const checkout = await paidInSilence();
+  const rows = await leaves(() => sendAll([about(checkout.reference, { note: 'x'.repeat(100_000) })]));
+  expect(rows).toMatchObject([{ references: [checkout.reference] }]);
+  expect(rows[0]?.bytes).toBeLessThan(ABOUT_2_KB);
+  await becomesPaid(checkout);
+});
+
+test('of a payment that fifty different bodies name within a minute, one row is kept', async () => {
+  const checkout = await paidInSilence();
+  const bodies = Array.from({ length: 50 }, (_, n) => about(checkout.reference, { n }));
+  const rows = await leaves(() => sendAll(bodies));
+  expect(rows.length).toBeGreaterThan(0);
+  // The minute may turn.
+  expect(rows.length).toBeLessThanOrEqual(2);
+  await becomesPaid(checkout);
+});
+
+test('bodies that name none of our payments leave one row a minute', async () => {
+  const bodies = Array.from({ length: 50 }, (_, n) => about(`nobody${n}`));
+  const rows = await leaves(() => sendAll(bodies));
+  expect(rows.length).toBeLessThanOrEqual(2);
+  for (const { bytes } of rows) expect(bytes).toBeLessThan(ABOUT_2_KB);
+});
+
+test('a body that names a hundred payments makes three of them due', async () => {
+  const email = 'many@example.com';
+  await shop.database.query(`WITH o AS (
+      INSERT INTO orders (id, mode, amount, currency, email)
+      SELECT 'many' || n, 'test', 850000, 'NGN', '${email}' FROM generate_series(1, 100) AS n RETURNING id)
+    INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
+    SELECT substr(md5(id) || md5(id), 1, 26), id, 'test', 850000, 'NGN', 'open', now() + interval '1 day' FROM o`);
+  const sql = `SELECT reference, hinted_at FROM payments JOIN orders ON id = order_id WHERE email = '${email}'`;
+  const payments = await shop.database.query<{ reference: string }>(sql);
+  expect(payments).toHaveLength(100);
+  await sendAll([{ events: payments.map(({ reference }) => about(reference)) }]);
+  // A hint is cleared when it was followed: then the service was asked.
+  const asked = `SELECT count(*)::int AS count FROM payments JOIN orders ON id = order_id
+    WHERE email = '${email}' AND (hinted_at IS NOT NULL OR answered_at IS NOT NULL OR next_check_at < now() + interval '1 hour')`;
+  const [row] = await shop.database.query<{ count: number }>(asked);
+  expect(row?.count).toBeGreaterThan(0);
+  expect(row?.count).toBeLessThanOrEqual(3);
+});
+
+test('more than twenty a second from one address are answered 429, and others pay meanwhile', async () => {
+  const [address, before] = [stranger(), await paidInSilence()];
+  const flood = Promise.all(Array.from({ length: 200 }, (_, n) => send(about(`flood${n}`), address)));
+  const checkout = await shop.checkout();
+  await payInSilence(shop, checkout.reference);
+  expect(await send(about(checkout.reference), stranger())).toBe(202);
+  const statuses = await flood;
+  expect(new Set(statuses)).toEqual(new Set([202, 429]));
+  expect(await send(about(before.reference), stranger())).toBe(202);
+  for (const one of [checkout, before]) await becomesPaid(one);
+});
+
+test('secrets for webhooks that the adapter does not check end the start with 78', async () => {
+  const places = { DATABASE_URL: shop.database.url, GATEWAY_URL: String(shop.sandbox?.url), PORT: '0' };
+  const env = { ...places, GATEWAY_SECRET_KEY: TEST_KEY, GATEWAY_ADAPTER, WEBHOOK_SECRETS: WEBHOOK_SECRET };
+  const started = startProcess('src/server.ts', env);
+  const how = await eventually(() => started.ended() ?? (started.lines().some(({ msg }) => msg === 'ready') && 'up'));
+  await started.kill('SIGKILL');
+  expect(how).toBe(78);
+  expect(started.stderr()).toContain('WEBHOOK_SECRETS');
+  expect(started.stderr()).not.toContain(WEBHOOK_SECRET);
+});
+
+test('the sixty cost at most fifteen questions in twenty seconds', async () => {
+  const { reference, until } = flooded;
+  await eventually(() => Date.now() > until);
+  const calls = await callsOf(shop, 'verify', reference);
+  const times = calls.filter(({ at }) => Date.parse(at) < until).length;
+  expect(times).toBeGreaterThan(0);
+  expect(times).toBeLessThanOrEqual(15);
+});

@@ -1,0 +1,45 @@
+import type { InitializeFields } from '../../../src/gateway/adapter.ts';
+import { at, text } from '../../../src/gateway/adapter-helpers.ts';
+import prompt from './prompt.ts';
+
+/** What `read` gets wrong in a record whose field `slip` says so: laid over what it should return. */
+export const READ_SLIPS: Record<string, object> = {
+  'a number as its id': { id: 5 },
+  'no word': { word: undefined },
+  'a status of its own': { status: 'done' },
+  'a word of 100,000 characters': { word: 'x'.repeat(100_000) },
+  'a doubt of 100,000 characters': { doubt: 'x '.repeat(50_000) },
+  'a word with a NUL': { word: 'SUC\0CESS' },
+};
+
+const PAGE_SLIPS: Record<string, unknown> = { 'a number': 2, nothing: undefined };
+const URL_SLIPS: Record<string, unknown> = { 'a refusal that is a number': { refused: 5 }, nothing: undefined };
+const slipOf = (value: unknown, name = 'slip') => text(at(value, name)) ?? '';
+const slipped = (slips: Record<string, unknown>, slip: string, honest: () => unknown) =>
+  slip in slips ? slips[slip] : honest();
+
+/** The prompt service, read wrongly wherever an answer says that it is to be. */
+export default {
+  ...prompt,
+  initialize: {
+    body: (fields: InitializeFields) => {
+      if (fields.email.startsWith('unwritable')) throw new Error('it cannot be written');
+      return fields;
+    },
+    checkoutUrl: (answer: unknown) => slipped(URL_SLIPS, slipOf(answer), () => prompt.initialize.checkoutUrl(answer)),
+  },
+  history: {
+    ...prompt.history,
+    rows: (page: unknown) => (slipOf(page, 'rows') === 'a text' ? 'a text' : prompt.history.rows(page)),
+    next: (page: unknown, position: Parameters<typeof prompt.history.next>[1]) =>
+      slipped(PAGE_SLIPS, slipOf(page, 'next'), () => prompt.history.next(page, position)),
+  },
+  read: (record: unknown) => {
+    const reading = prompt.read(record);
+    return reading && { ...reading, ...READ_SLIPS[slipOf(record)] };
+  },
+  webhook: {
+    ...prompt.webhook,
+    references: (body: unknown) => (slipOf(body) === '' ? prompt.webhook.references(body) : null),
+  },
+};
