@@ -27,14 +27,6 @@ const FLOORS = [
   ['tools', 'bench'],
 ];
 
-/** Lines of each room, comments and blanks included. */
-const BUDGETS = {
-  ...{ custom: 250, gateway: 1_000, payments: 1_200, checkout: 600, webhooks: 180, orders: 250, 'shop-api': 300 },
-  ...{ fulfilment: 400, reconciliation: 1_000, cases: 350, platform: 850, console: 1_700, commands: 650 },
-  ...{ reporting: 550, alerts: 350, 'api-docs': 350, 'shop-pages': 650 },
-};
-const CORE = ['gateway', 'payments', 'checkout', 'webhooks', 'orders', 'shop-api', 'fulfilment', 'reconciliation'];
-
 /** What stands only in some files, so that one knows where to look. */
 const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
   ['the environment', /\bprocess\.env\b/, /^src\/(config\.ts$|custom\/)/],
@@ -141,21 +133,4 @@ test('the sandbox shares no code with the program: it would share its errors', (
   const sandbox = sources.filter(({ path }) => path.startsWith('local/sandbox/'));
   const shared = sandbox.filter(({ imports }) => imports.some(({ target }) => target.startsWith('src/')));
   expect(shared.map(({ path }) => path)).toEqual([]);
-});
-
-test('no room is over its budget', () => {
-  const sum = (some: readonly Source[]) => some.reduce((lines, one) => lines + one.lines, 0);
-  const inRooms = (rooms: readonly string[]) => sum(program.filter(({ path }) => rooms.includes(roomOf(path))));
-  const loose = program.filter(({ path }) => !(roomOf(path) in BUDGETS));
-  const sizes: [what: string, size: number, budget: number][] = [
-    ...Object.entries(BUDGETS).map(([room, budget]): [string, number, number] => [room, inRooms([room]), budget]),
-    ['the core', inRooms(CORE), 5_000],
-    ['loose files', sum(loose), 800],
-    ['src', sum(program), 12_000],
-    ['files of src', program.length, 120],
-    ['the largest file', Math.max(...program.map(({ lines }) => lines)), 250],
-    ['local', sum(readSources('local')), 2_000],
-    ['test', sum(readSources('test')), 14_000],
-  ];
-  expect(sizes.filter(([, size, budget]) => size > budget)).toEqual([]);
 });

@@ -12,8 +12,6 @@ export type Source = {
   /** From the root. */
   path: string;
   text: string;
-  /** Comments and blank lines included. */
-  lines: number;
   /** The text without the lines that are comments. */
   code: string;
   imports: Import[];
@@ -40,7 +38,7 @@ function readSource(path: string): Source {
     const target = from.startsWith('.') ? posix.join(posix.dirname(path), from) : from;
     return { target, isType: type !== undefined };
   });
-  return { path, text, lines: text.split('\n').length - 1, code, imports };
+  return { path, text, code, imports };
 }
 
 /** What runs when this file is loaded: paths and packages, itself included. */
