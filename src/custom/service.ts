@@ -1,39 +1,60 @@
-import type { Reading, ServiceAdapter } from '../gateway/adapter.ts';
-import { at, figure, hmac, pages, rows, text, withQuery, words } from '../gateway/adapter-helpers.ts';
+import type { ServiceAdapter } from '../gateway/adapter.ts';
+import {
+  at,
+  doubtAbout,
+  figure,
+  firstText,
+  hmac,
+  isRecord,
+  modeOf,
+  pages,
+  referencesIn,
+  rows,
+  text,
+  withQuery,
+  words,
+} from '../gateway/adapter-helpers.ts';
 
 /**
- * What the service's answers look like. The reference leaves that open, so this is the most probable shape. Hold one
- * real answer beside each part, and change what differs. What is not covered here is not paid: it waits, or it becomes
- * a case for a person.
+ * The adapter describes the answers of your payment service. The service's reference does not show them, so this file
+ * contains the most likely ones. Compare each part with a real answer (`npm run probe` prints them) and change what
+ * differs. service.examples.json lists answers together with what must be read from them; a test checks them all.
+ *
+ * An answer that this file does not cover never pays an order: the order waits, or a person gets a case.
  */
 const adapter: ServiceAdapter = {
+  // The unit of amounts: 'major' for 25.00 naira as 25, 'minor' for 25.00 naira as 2500.
   amountUnit: 'major',
+
+  // A hosted page is not offered again after 60 minutes. A payment can still be paid for 8 days.
   checkoutLifetimeMin: 60,
   payableDays: 8,
+
   initialize: {
-    // {"status": true, "data": "https://pay.example/abc"}, or an object in data that has the address.
+    // {"status": true, "data": "https://pay.example/abc"}, or {"data": {"checkoutUrl": "https://pay.example/abc"}}.
     checkoutUrl: (answer) => {
       if (at(answer, 'status') === false) return { refused: text(at(answer, 'message')) ?? 'the service said no' };
-      const data = at(answer, 'data');
-      const named = [
-        'authorizationUrl',
-        'authorization_url',
-        'checkoutUrl',
-        'checkout_url',
-        'checkoutLink',
-        'link',
-        'url',
-      ];
-      return [data, ...named.map((name) => at(data, name))].find((one) => typeof one === 'string') ?? null;
+      return firstText(answer, [
+        'data',
+        'data.authorizationUrl',
+        'data.authorization_url',
+        'data.checkoutUrl',
+        'data.checkout_url',
+        'data.checkoutLink',
+        'data.link',
+        'data.url',
+      ]);
     },
   },
+
   verify: {
-    // {"status": true, "message": "…", "data": {"reference": "…", "status": "SUCCESS", …}}, or the bare record.
+    // {"status": true, "message": "…", "data": {"reference": "…", "status": "SUCCESS", …}}, or the record alone.
     record: (answer) => {
       if (at(answer, 'status') === false || at(answer, 'data') === null) return null;
       return isRecord(at(answer, 'data')) ? at(answer, 'data') : answer;
     },
   },
+
   history: {
     first: ({ since, until }) =>
       withQuery('/v1/transactions/history', {
@@ -42,15 +63,20 @@ const adapter: ServiceAdapter = {
         ...(since && { from: since.toISOString() }),
         ...(until && { to: until.toISOString() }),
       }),
+    // Set this to true if the service filters by the time in `from`.
     filters: false,
     // {"data": {"data": [rows], "hasNextPage": true}}, or {"data": [rows]}.
     rows: (page) => (at(page, 'status') === false ? null : (rows(at(page, 'data.data')) ?? rows(at(page, 'data')))),
     next: pages({ page: 'page', isLast: (page) => at(page, 'data.hasNextPage') === false }),
+    // A paid payment appears in the list after 10 minutes at the latest.
     lagMin: 10,
+    // The list goes back to the beginning. A number limits it to that many days.
     reachesBackDays: null,
   },
+
+  // Reads the record of verify, and each row of the list.
   read: (record) => {
-    const word = isRecord(record) ? text(record.status) : null;
+    const word = text(at(record, 'status'));
     if (!isRecord(record) || word === null) return null;
     const status = classOf(word);
     return {
@@ -61,25 +87,23 @@ const adapter: ServiceAdapter = {
       currency: text(record.currency),
       id: text(record.id),
       mode: modeOf(record),
-      // Of a chargeback it is what was refunded before: nothing is left of the rest.
-      refunded: isTakenBack(word) ? null : figure(record.amount_refunded ?? record.amountRefunded ?? record.refunded),
-      doubt: status === 'paid' ? doubtAbout(record) : null,
+      // A chargeback takes the whole payment back, so an earlier refund does not matter any more.
+      refunded: isChargeback(word) ? null : figure(record.amount_refunded ?? record.amountRefunded ?? record.refunded),
+      doubt: status === 'paid' ? doubtAbout(record, classOf) : null,
     };
   },
+
   webhook: {
-    // {"event": "…", "data": {"reference": "…"}}, or flat, or a list of such.
-    references: (body) => {
-      const events = [body, at(body, 'data'), at(body, 'events')].flatMap((part) => rows(part) ?? [part]);
-      const named = events.flatMap((event) => [at(event, 'reference'), at(event, 'data.reference')]);
-      return named.filter((one) => typeof one === 'string');
-    },
+    // {"event": "…", "data": {"reference": "…"}}, or {"reference": "…"}, or a list of such events.
+    references: (body) => referencesIn(body),
+    // The header x-signature holds the HMAC of the raw body. Set this to null if webhooks are not signed.
     signature: hmac({ header: 'x-signature', algorithm: 'sha256', encoding: 'hex' }),
   },
 };
 
 export default adapter;
 
-/** Words, in any case of letters, are neither paid nor failed until they stand here. */
+/** The service's status words. Case does not matter. A word that is missing here means neither paid nor failed. */
 const classOf = words({
   paid: ['success', 'successful', 'succeeded', 'paid', 'completed'],
   pending: ['pending', 'in_review', 'processing', 'initiated', 'abandoned', 'ongoing'],
@@ -88,40 +112,7 @@ const classOf = words({
   reversed: ['reversed', 'refunded', 'chargeback', 'charged_back'],
 });
 
-const isTakenBack = (word: string): boolean => classOf(word) === 'reversed' && !/refund/i.test(word);
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** What was really paid, where a service says so beside the amount. */
-const OTHER_AMOUNTS = ['Received', 'Paid', 'Captured', 'Collected'].flatMap((deed) => {
-  const small = deed.toLowerCase();
-  return [`amount${deed}`, `amount_${small}`, `${small}Amount`, `${small}_amount`];
-});
-const OTHER_STATUSES = ['paymentStatus', 'payment_status', 'transactionStatus', 'transaction_status'];
-const DENIALS = ['refunded', 'reversed', 'disputed'];
-
-/** What stands beside `status: SUCCESS` and denies it. Fees, net and settled amounts deny nothing. */
-function doubtAbout(record: Record<string, unknown>): string | null {
-  const inner = text(at(record, 'amount.currency'));
-  if (inner !== null && inner !== record.currency) return 'the currency inside the amount differs';
-  for (const [name, value] of Object.entries(record)) {
-    const amount = OTHER_AMOUNTS.includes(name) ? figure(value) : null;
-    if (amount !== null && Number(amount) !== Number(record.amount)) return `${name} differs from amount`;
-    const other = OTHER_STATUSES.includes(name) ? text(value) : null;
-    if (other !== null && classOf(other) !== 'paid') return `${name} says ${other}`;
-    if (value === true && DENIALS.includes(name)) return `${name} is true`;
-    if (isRecord(value) && 'status' in value && ('amount' in value || 'reference' in value))
-      return `its status may be the call's own: ${name} has a status, too`;
-  }
-  return null;
-}
-
-/** Rows of a live list may be of test mode. */
-function modeOf(record: Record<string, unknown>): Reading['mode'] {
-  const words = [record.mode, record.environment].map((word) => text(word)?.toLowerCase() ?? '');
-  const says = (...known: string[]): boolean => words.some((word) => known.includes(word));
-  if (record.livemode === false || record.isTest === true || says('test', 'sandbox')) return 'test';
-  return record.livemode === true || says('live', 'production') ? 'live' : null;
+/** Whether the payment was taken back without a refund. */
+function isChargeback(word: string): boolean {
+  return classOf(word) === 'reversed' && !/refund/i.test(word);
 }

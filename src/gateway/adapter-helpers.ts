@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { PagePosition, Reading, SignedMessage } from './adapter.ts';
 
-/** Parts to make an adapter of. Each is an example to copy where a service wants it a little different. */
+/** Parts of an adapter. Copy one and change it if your service differs a little. */
 
 /** The member at a path of names (`data.0.id`) in parsed JSON; undefined where a step is missing. */
 export function at(value: unknown, path: string): unknown {
@@ -22,6 +22,19 @@ export function figure(value: unknown): string | number | null {
   return typeof value === 'string' || typeof value === 'number' ? value : null;
 }
 
+/** Whether a value is a JSON object: neither a list nor null. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The first string among the members at several paths; null if there is none.
+ * @example firstText(answer, ['data', 'data.url', 'data.link']) // 'https://pay.example/abc'
+ */
+export function firstText(value: unknown, paths: readonly string[]): string | null {
+  return paths.map((path) => at(value, path)).find((found) => typeof found === 'string') ?? null;
+}
+
 /** The rows of a list; null for anything else. */
 export function rows(value: unknown): readonly unknown[] | null {
   return Array.isArray(value) ? value : null;
@@ -35,6 +48,64 @@ export function words(
   for (const [status, list] of Object.entries(lists))
     for (const word of list) known.set(word.toLowerCase(), status as Reading['status']);
   return (word) => known.get(word.trim().toLowerCase()) ?? 'unknown';
+}
+
+/**
+ * The mode that a record names; null if it names none. It reads `livemode`, `isTest`, `mode` and `environment`.
+ * @example modeOf({ livemode: false }) // 'test'
+ * @example modeOf({ environment: 'production' }) // 'live'
+ * @example modeOf({ mode: 'card' }) // null: the member says something else
+ */
+export function modeOf(record: unknown): 'test' | 'live' | null {
+  const named = [at(record, 'mode'), at(record, 'environment')].map((word) => text(word)?.toLowerCase() ?? '');
+  const says = (...known: string[]): boolean => named.some((word) => known.includes(word));
+  if (at(record, 'livemode') === false || at(record, 'isTest') === true || says('test', 'sandbox')) return 'test';
+  return at(record, 'livemode') === true || says('live', 'production') ? 'live' : null;
+}
+
+/** Members in which services state the amount that was really paid: `amount_received`, `paidAmount` and the like. */
+const OTHER_AMOUNTS = ['Received', 'Paid', 'Captured', 'Collected'].flatMap((deed) => {
+  const small = deed.toLowerCase();
+  return [`amount${deed}`, `amount_${small}`, `${small}Amount`, `${small}_amount`];
+});
+const OTHER_STATUSES = ['paymentStatus', 'payment_status', 'transactionStatus', 'transaction_status'];
+const DENIALS = ['refunded', 'reversed', 'disputed'];
+
+/**
+ * Why a record that says "paid" contradicts itself, as a sentence for people; null if it does not. Fees, net amounts
+ * and settled amounts are no contradiction.
+ * @param classOf sorts the service's status words, see {@link words}
+ * @example doubtAbout({ status: 'SUCCESS', amount: 8500, amount_paid: 200 }, classOf) // 'amount_paid differs from amount'
+ * @example doubtAbout({ status: 'SUCCESS', paymentStatus: 'PENDING' }, classOf) // 'paymentStatus says PENDING'
+ */
+export function doubtAbout(
+  record: Record<string, unknown>,
+  classOf: (word: string) => Reading['status'],
+): string | null {
+  const inner = text(at(record, 'amount.currency'));
+  if (inner !== null && inner !== record.currency) return 'the currency inside the amount differs';
+  for (const [name, value] of Object.entries(record)) {
+    const amount = OTHER_AMOUNTS.includes(name) ? figure(value) : null;
+    if (amount !== null && Number(amount) !== Number(record.amount)) return `${name} differs from amount`;
+    const other = OTHER_STATUSES.includes(name) ? text(value) : null;
+    if (other !== null && classOf(other) !== 'paid') return `${name} says ${other}`;
+    if (value === true && DENIALS.includes(name)) return `${name} is true`;
+    if (isRecord(value) && 'status' in value && ('amount' in value || 'reference' in value))
+      return `its status may be the call's own: ${name} has a status, too`;
+  }
+  return null;
+}
+
+/**
+ * The references in a webhook's body. The body may be one event, a list of events, or an object that holds events in
+ * `data` or `events`. An event names its payment at `path` or at `data.` and that path.
+ * @example referencesIn({ event: 'charge.success', data: { reference: 'k3v9' } }) // ['k3v9']
+ * @example referencesIn([{ reference: 'a' }, { data: { reference: 'b' } }]) // ['a', 'b']
+ */
+export function referencesIn(body: unknown, path = 'reference'): string[] {
+  const events = [body, at(body, 'data'), at(body, 'events')].flatMap((part) => rows(part) ?? [part]);
+  const named = events.flatMap((event) => [at(event, path), at(event, `data.${path}`)]);
+  return [...new Set(named.filter((one) => typeof one === 'string'))];
 }
 
 type HmacScheme = {

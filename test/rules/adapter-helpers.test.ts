@@ -1,0 +1,148 @@
+import { expect, test } from '@jest/globals';
+import { createHmac } from 'node:crypto';
+import {
+  cursor,
+  doubtAbout,
+  firstText,
+  hmac,
+  link,
+  modeOf,
+  offsets,
+  pages,
+  referencesIn,
+  words,
+} from '../../src/gateway/adapter-helpers.ts';
+
+// The parts of adapters, each by itself.
+
+const classOf = words({ paid: ['success', 'paid'], pending: ['pending'], failed: ['failed'] });
+
+test.each([
+  ['paid', 'SUCCESS Paid'],
+  ['pending', 'pending'],
+  ['failed', 'FAILED'],
+  ['unknown', 'settled true 200 failed/paid'],
+])('words: %s is %s', (status, list) => {
+  const said = list.split(' ').map((word) => classOf(` ${word}`));
+  expect(said).toEqual(said.map(() => status));
+});
+
+test.each<[string | null, unknown]>([
+  ['a', { data: 'a', link: 'b' }],
+  ['b', { data: { link: 'b' } }],
+  ['b', { data: null, link: 'b' }],
+  [null, { data: 7 }],
+  [null, null],
+])('the first text is %j in %j', (found, answer) => {
+  expect(firstText(answer, ['data', 'data.link', 'link'])).toBe(found);
+});
+
+test.each<['test' | 'live' | null, object]>([
+  ['test', { livemode: false }],
+  ['test', { isTest: true }],
+  ['test', { mode: 'Test' }],
+  ['test', { mode: 'card', environment: 'sandbox' }],
+  ['live', { livemode: true }],
+  ['live', { environment: 'production' }],
+  [null, { mode: 'card' }],
+])('P10: the mode is %j of %j', (mode, record) => {
+  expect(modeOf(record)).toBe(mode);
+});
+
+const RECORD = { id: 7, reference: 'a', status: 'SUCCESS', amount: 8500, currency: 'NGN' };
+const AMOUNTS = 'amount_received amountReceived amount_paid amountPaid paid_amount paidAmount';
+const TAKEN = 'amount_captured amountCaptured amount_collected amountCollected';
+const STATUSES = 'paymentStatus payment_status transactionStatus transaction_status';
+const each = (names: string, value: unknown): [object][] => names.split(' ').map((name) => [{ [name]: value }]);
+
+test.each<[object]>([
+  ...each(`${AMOUNTS} ${TAKEN}`, 200),
+  ...each(STATUSES, 'PENDING'),
+  ...each('refunded reversed disputed', true),
+  // E1: the status may be the call's own.
+  [{ payment: { status: 'PENDING', amount: 8500 } }],
+  [{ transaction: { status: 'PENDING', reference: 'a' } }],
+  [{ amount: { value: 8500, currency: 'USD' } }],
+])('E1, M24: a paid record is doubted beside %j', (fields) => {
+  expect(doubtAbout({ ...RECORD, ...fields }, classOf)).toMatch(/./);
+});
+
+test.each<[object]>([
+  [{}],
+  [{ fees: 127.5, net_amount: 8372.5, adjusted_received_amount: 8372.5 }],
+  [{ paid_amount: '8500.00', amountReceived: 8500, paymentStatus: 'paid' }],
+  [{ customer: { status: 'pending' }, refunded: false, livemode: true }],
+])('M24: a paid record is not doubted beside %j', (fields) => {
+  expect(doubtAbout({ ...RECORD, ...fields }, classOf)).toBeNull();
+});
+
+test.each<[string[], unknown]>([
+  [['a'], { event: 'x', data: RECORD }],
+  [['a'], RECORD],
+  [
+    ['a', 'b'],
+    [RECORD, { data: { reference: 'b' } }],
+  ],
+  [['a'], { events: [{ data: RECORD }, RECORD] }],
+  [['b', 'c'], { data: [{ reference: 'b' }, { reference: 'c' }] }],
+  [[], { event: 'x', data: { id: 7, reference: 7 } }],
+  [[], null],
+])('P20: the references are %j in %j', (references, body) => {
+  expect(referencesIn(body)).toEqual(references);
+});
+
+test('P20: references stand where the adapter says', () => {
+  expect(referencesIn({ data: { order: { ref: 'a' } } }, 'order.ref')).toEqual(['a']);
+});
+
+const HERE = { path: '/l?page=3&skip=50', number: 3, rows: 20 };
+const [byPage, byOffset, byLink] = [pages({ page: 'page' }), offsets({ offset: 'skip' }), link({ at: 'next' })];
+const byCursor = cursor({ parameter: 'page', at: 'meta.next' });
+
+test.each<[string, string | null, string | null]>([
+  ['numbered pages go on', byPage({}, HERE), '/l?page=4&skip=50'],
+  ['an empty page ends them', byPage({}, { ...HERE, rows: 0 }), null],
+  ['or the page says so', pages({ page: 'page', isLast: () => true })({}, HERE), null],
+  ['offsets advance by the rows received', byOffset({}, HERE), '/l?page=3&skip=70'],
+  ['a cursor is followed', byCursor({ meta: { next: 'a/b' } }, HERE), '/l?page=a%2Fb&skip=50'],
+  ['no cursor is the end', byCursor({ meta: { next: null } }, HERE), null],
+  ['a link is followed on our own host', byLink({ next: 'https://evil.example/l?c=2' }), '/l?c=2'],
+  ['no link is the end', byLink({ next: '' }), null],
+])('E5: %s', (_, next, expected) => {
+  expect(next).toBe(expected);
+});
+
+const BODY = Buffer.from('{"amount": 8500.00}');
+const NOW = new Date('2026-03-01T12:00:00Z');
+const SEC = String(NOW.getTime() / 1_000);
+const OLD = String(Number(SEC) - 301);
+const mac = (signed: string | Buffer, encoding: 'hex' | 'base64' = 'hex', algorithm = 'sha256'): string =>
+  createHmac(algorithm, 'secret').update(signed).digest(encoding);
+const stamped = (time: string): string => mac(`${time}.${BODY.toString()}`);
+const list = (time: string): string => `t=${time}, v1=${stamped(time)}`;
+
+const PLAIN = { header: 'x-mac', algorithm: 'sha256', encoding: 'hex' } as const;
+const PREFIXED = { ...PLAIN, prefix: 'sha256=' };
+const TIMED = { ...PLAIN, signs: ({ timestamp }: { timestamp: string }) => `${timestamp}.${BODY.toString()}` };
+const LISTED = { ...TIMED, list: { timestamp: 't', signature: 'v1' }, toleranceSec: 300 };
+const HEADED = { ...TIMED, timestampHeader: 'x-time', toleranceSec: 300 };
+
+test.each<[boolean, string, Parameters<typeof hmac>[0], Record<string, string>]>([
+  [true, 'hex', PLAIN, { 'x-mac': mac(BODY) }],
+  [true, 'hex in capitals', PLAIN, { 'x-mac': mac(BODY).toUpperCase() }],
+  [true, 'base64', { ...PLAIN, encoding: 'base64' }, { 'x-mac': mac(BODY, 'base64') }],
+  [true, 'SHA-512', { ...PLAIN, algorithm: 'sha512' }, { 'x-mac': mac(BODY, 'hex', 'sha512') }],
+  [true, 'a prefix', PREFIXED, { 'x-mac': `sha256=${mac(BODY)}` }],
+  [false, 'a prefix that is missing', PREFIXED, { 'x-mac': mac(BODY) }],
+  [true, 'the first of a list', LISTED, { 'x-mac': `${list(SEC)},v1=00` }],
+  [true, 'the last of a list', LISTED, { 'x-mac': list(SEC).replace('v1', 'v1=00,v1') }],
+  [false, 'a list that is too old', LISTED, { 'x-mac': list(OLD) }],
+  [false, 'a list with another time', LISTED, { 'x-mac': list(OLD).replace(OLD, SEC) }],
+  [true, 'a time in its own header', HEADED, { 'x-mac': stamped(SEC), 'x-time': SEC }],
+  [false, 'no time', HEADED, { 'x-mac': stamped(SEC) }],
+  [false, 'none', PLAIN, {}],
+  [false, 'that of another body', PLAIN, { 'x-mac': mac('another') }],
+])('a signature is right, %s: %s', (is, _, scheme, headers) => {
+  expect(hmac(scheme)({ headers, body: BODY, secret: 'secret', now: NOW })).toBe(is);
+  expect(hmac(scheme)({ headers, body: BODY, secret: 'another', now: NOW })).toBe(false);
+});
