@@ -1,12 +1,10 @@
 import { config as loadEnvFile } from 'dotenv';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { failStart, runProcess, type Running } from '../src/process.ts';
 
 /*
- * What npm runs in a checkout: the server, a worker or a command as in production, or Prisma's own commands, with a
+ * What npm runs in a checkout: the server, a worker or a command as in production, or the making of a migration, with a
  * database and a sandbox of its own where none is configured. Whichever process comes first runs them, and those beside
  * it use the same.
  */
@@ -14,6 +12,7 @@ import { failStart, runProcess, type Running } from '../src/process.ts';
 /** Something that this process runs, or another one: then closing it does nothing. */
 type Part = { url: string; close(): Promise<void> };
 
+const EXIT_BAD_CONFIG = 78;
 const DATA = '.data/postgres';
 const SANDBOX_KEY = 'sk_test_sandbox_no_real_money';
 const SANDBOX_SECRET = 'sandbox_no_real_money';
@@ -24,7 +23,7 @@ const [what = 'server', ...words] = process.argv.slice(2);
 if (what === 'server') await runProcess(serve);
 else if (what === 'worker') await runProcess(work);
 else if (what === 'cli') process.exitCode = await command().catch(failStart);
-else if (what === 'prisma') process.exitCode = await prisma().catch(failStart);
+else if (what === 'migrate') process.exitCode = await migrate().catch(failStart);
 else failStart(new UserFacingError(`There is no ${what}: npm start, npm run worker, npm run cli -- COMMAND`, 64));
 
 async function serve(): Promise<Running> {
@@ -53,13 +52,20 @@ async function command(): Promise<number> {
   return runCommand(words).finally(parts.close);
 }
 
-/** Prisma's own command line, with the same database. */
-async function prisma(): Promise<number> {
-  const parts = await fillIn();
-  const child = spawn('npx', ['prisma', ...words], { stdio: 'inherit' });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  await parts.close();
-  return code ?? 1;
+/** Writes a migration for what schema.prisma has and the migrations lack. */
+async function migrate(): Promise<number> {
+  const { migrationName, writeMigration } = await import('./migrate.ts');
+  const name = migrationName(words);
+  const isMeant = given('NODE_ENV') !== 'production';
+  const database = isMeant && given('DATABASE_URL') === '' ? await openDatabase() : null;
+  const url = database?.url ?? given('DATABASE_URL');
+  if (url === '') throw new UserFacingError('DATABASE_URL is missing.', EXIT_BAD_CONFIG);
+  try {
+    process.stdout.write(await writeMigration(url, name));
+  } finally {
+    await database?.close();
+  }
+  return 0;
 }
 
 /** Starts what is not configured, and configures it. */
@@ -82,7 +88,7 @@ async function fillIn(): Promise<{ database: Part | null; sandbox: Part | null; 
 async function openDatabase(): Promise<Part> {
   const { startPostgres } = await import('./postgres.ts');
   // A command is over soon, and would take it away from whoever had found it here.
-  const { url, stop } = await startPostgres({ folder: DATA, exclusive: what === 'cli' || what === 'prisma' });
+  const { url, stop } = await startPostgres({ folder: DATA, exclusive: what !== 'server' && what !== 'worker' });
   return { url, close: stop };
 }
 

@@ -1,5 +1,5 @@
 // Runs `prisma generate` after an install. It looks for an engine that it does not run, and would download it:
-// naming any existing program keeps the install offline. Only here: `migrate dev` needs the real engine.
+// naming any existing program keeps the install offline.
 const { spawnSync } = require('node:child_process');
 const { join } = require('node:path');
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { cloneDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { startShop } from './support/shop.ts';
-import { stepsTo } from './support/schema-engine.ts';
+import { stepsTo } from '../local/schema-engine.ts';
 
 // The client's types come from schema.prisma, the tables from the migrations.
 

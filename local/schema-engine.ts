@@ -5,6 +5,7 @@ import type { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import pg from 'pg';
+import { UserFacingError } from '../src/platform/user-facing-error.ts';
 
 type Imports = Record<string, unknown>;
 // The types of Node leave it out.
@@ -30,7 +31,12 @@ async function openSchemaEngine(url: string): Promise<{ engine: bindings.SchemaE
   };
 }
 
-/** What `prisma migrate dev` would do to a migrated database for this schema, as SQL. */
+/**
+ * The SQL that `prisma migrate dev` would write for this schema, without its warnings about lost data: the engine gives
+ * those only after it has migrated a database of its own, and in WebAssembly it cannot.
+ * @param databaseUrl a database that all migrations have been applied to
+ * @throws {UserFacingError} when the schema is not valid
+ */
 export async function stepsTo(databaseUrl: string, schema: string): Promise<string> {
   const { engine, close } = await openSchemaEngine(databaseUrl);
   const files = [{ path: 'schema.prisma', content: schema }];
@@ -43,9 +49,17 @@ export async function stepsTo(databaseUrl: string, schema: string): Promise<stri
       filters: { externalTables: [], externalEnums: [] },
     });
     return stdout ?? '';
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserFacingError(`prisma/schema.prisma cannot be used: ${reason}`);
   } finally {
     await close();
   }
+}
+
+/** Whether there is nothing to do. */
+export function isEmptyScript(script: string): boolean {
+  return /^-- This is an empty migration\.\s*$/.test(script);
 }
 
 /*

@@ -1,0 +1,121 @@
+import pg from 'pg';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { applyMigrations } from '../src/platform/migrate.ts';
+import { UserFacingError } from '../src/platform/user-facing-error.ts';
+import { isEmptyScript, stepsTo } from './schema-engine.ts';
+
+/*
+ * npm run db:migrate -- --name add_gift_note: writes the migration that takes the database from prisma/migrations to
+ * prisma/schema.prisma, as `prisma migrate dev` does and without the engine that Prisma would download. It asks nothing
+ * and resets nothing.
+ */
+
+const PRISMA = new URL('../prisma/', import.meta.url);
+const EXIT_USAGE = 64;
+const USAGE = 'npm run db:migrate -- --name add_gift_note';
+const NAME = /^[a-z][a-z0-9_]{0,99}$/;
+/** SQL of PostgreSQL: the user may not do it. */
+const NOT_ALLOWED = '42501';
+
+/** The name that was typed. @throws {UserFacingError} that says how to type it, exit code 64 */
+export function migrationName(words: string[]): string {
+  const name = nameIn(words);
+  if (name === undefined) throw new UserFacingError(`The migration needs a name: ${USAGE}`, EXIT_USAGE);
+  if (!NAME.test(name))
+    throw new UserFacingError(
+      `"${name}" cannot be the name of a migration. Use small letters, digits and _, and begin with a letter: ${USAGE}`,
+      EXIT_USAGE,
+    );
+  return name;
+}
+
+function nameIn(words: string[]): string | undefined {
+  try {
+    return parseArgs({ args: words, options: { name: { type: 'string' } } }).values.name;
+  } catch (error) {
+    throw new UserFacingError(`${(error as Error).message}\n${USAGE}`, EXIT_USAGE);
+  }
+}
+
+/** Writes the migration, applies it, and generates the client anew. @returns what it did, for people */
+export async function writeMigration(databaseUrl: string, name: string): Promise<string> {
+  const schema = readFileSync(new URL('schema.prisma', PRISMA), 'utf8');
+  const script = await withTemporaryDatabase(databaseUrl, async (url) => {
+    await applyMigrations(url);
+    return stepsTo(url, schema);
+  });
+  if (isEmptyScript(script))
+    return 'prisma/schema.prisma and prisma/migrations say the same. No migration was written.\n';
+  const folder = `${timeAfter(migrationFolders())}_${name}`;
+  const file = `prisma/migrations/${folder}/migration.sql`;
+  mkdirSync(new URL(`migrations/${folder}/`, PRISMA));
+  writeFileSync(new URL(`migrations/${folder}/migration.sql`, PRISMA), script);
+  await apply(databaseUrl, file);
+  generateClient();
+  return [
+    `Wrote ${file}:\n\n${script}`,
+    ...(/\bDROP (TABLE|COLUMN|TYPE)\b/.test(script)
+      ? ['It drops data. Keep that data elsewhere before you deploy.\n']
+      : []),
+    'Applied it to the database, and generated the Prisma client anew.',
+    'Commit the folder together with prisma/schema.prisma.\n',
+  ].join('\n');
+}
+
+async function apply(databaseUrl: string, file: string): Promise<void> {
+  try {
+    await applyMigrations(databaseUrl);
+  } catch (error) {
+    if (!(error instanceof UserFacingError)) throw error;
+    const advice = `Correct ${file} and run npm run db:deploy, or delete its folder.`;
+    throw new UserFacingError(`Wrote ${file}, but the database does not take it.\n${error.message}\n${advice}`);
+  }
+}
+
+/** Runs work with an empty database on the same server, and drops it, also when the work fails. */
+async function withTemporaryDatabase<Result>(
+  databaseUrl: string,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  const name = `migrate_${randomBytes(8).toString('hex')}`;
+  try {
+    await client.query(`CREATE DATABASE ${name}`).catch(explainCreate);
+    const url = new URL(databaseUrl);
+    url.pathname = `/${name}`;
+    return await work(url.href);
+  } finally {
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).finally(() => client.end());
+  }
+}
+
+function explainCreate(error: unknown): never {
+  if (!(error instanceof pg.DatabaseError && error.code === NOT_ALLOWED)) throw error;
+  throw new UserFacingError(
+    'The user of DATABASE_URL may not create a database, and a temporary one is needed: ALTER ROLE … CREATEDB.',
+  );
+}
+
+function migrationFolders(): string[] {
+  const entries = readdirSync(new URL('migrations/', PRISMA), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+}
+
+/** YYYYMMDDHHMMSS in UTC, and later than all that are there: migrations are applied in the order of their names. */
+function timeAfter(folders: string[]): string {
+  const now = Number(new Date().toISOString().replace(/\D/g, '').slice(0, 14));
+  const latest = Math.max(0, ...folders.map((folder) => Number.parseInt(folder, 10) || 0));
+  return String(Math.max(now, latest + 1));
+}
+
+function generateClient(): void {
+  const script = fileURLToPath(new URL('generate.cjs', PRISMA));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+  if (status !== 0) throw new UserFacingError(`The client could not be generated.\n${stdout}${stderr}`);
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { copyProject, type ProjectCopy } from './support/project-copy.ts';
+import { cloneDatabase, type TestDatabase } from './support/database.ts';
+
+// npm run db:migrate in a copy of the project, on a database of its own: what it writes, and what it leaves behind.
+
+let project: ProjectCopy;
+let database: TestDatabase;
+beforeAll(async () => {
+  [project, database] = await Promise.all([copyProject(), cloneDatabase()]);
+});
+afterAll(async () => {
+  await project.remove();
+  await database.drop();
+});
+
+type Ended = { code: number; said: string };
+
+function npm(words: string[], env: Record<string, string> = { DATABASE_URL: database.url }): Promise<Ended> {
+  const { PATH = '', HOME = '' } = process.env;
+  return new Promise((resolve) => {
+    // A proxy that is not there: nothing is downloaded.
+    const offline = { HTTPS_PROXY: 'http://127.0.0.1:9', HTTP_PROXY: 'http://127.0.0.1:9' };
+    const options = { cwd: project.folder, env: { PATH, HOME, ...offline, ...env } };
+    execFile('npm', ['run', '--silent', ...words], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), said: stdout + stderr });
+    });
+  });
+}
+
+const migrate = (...words: string[]) => npm(['db:migrate', '--', ...words]);
+const folders = async () => (await readdir(join(project.folder, 'prisma/migrations'))).filter((one) => /^\d/.test(one));
+const temporary = () => database.query(`SELECT datname FROM pg_database WHERE datname LIKE 'migrate\\_%'`);
+const columns = () =>
+  database.query(`SELECT column_name, data_type FROM information_schema.columns
+    WHERE table_name = 'orders' AND column_name IN ('gift_note', 'weight')`);
+
+async function changeSchema(change: (schema: string) => string): Promise<void> {
+  const file = join(project.folder, 'prisma/schema.prisma');
+  await writeFile(file, change(await readFile(file, 'utf8')));
+}
+
+const addTo = (line: string) => changeSchema((schema) => schema.replace('model Order {', `model Order {\n  ${line}`));
+
+test.each([
+  [[], 'The migration needs a name: npm run db:migrate -- --name add_gift_note'],
+  [['--name', 'Add gift'], '"Add gift" cannot be the name of a migration'],
+  [['--name', '../x'], '"../x" cannot be the name of a migration'],
+  [['--nmae', 'x'], "Unknown option '--nmae'"],
+])('%j is not understood: exit code 64, and nothing is written', async (words, message) => {
+  const { code, said } = await migrate(...words);
+  expect(said).toContain(message);
+  expect([code, (await folders()).length]).toEqual([64, 1]);
+});
+
+test('without a difference it says so and writes nothing', async () => {
+  const { code, said } = await migrate('--name', 'nothing');
+  expect(said).toContain('No migration was written.');
+  expect([code, (await folders()).length, await temporary()]).toEqual([0, 1, []]);
+});
+
+test('a schema that is not valid is told, and the temporary database goes', async () => {
+  await addTo('giftNote Txet? @map("gift_note")');
+  const { code, said } = await migrate('--name', 'add_gift_note');
+  expect(said).toContain('Txet');
+  expect([code, (await folders()).length, await temporary()]).toEqual([1, 1, []]);
+  await changeSchema((schema) => schema.replace('Txet', 'String'));
+});
+
+test('a column is added: the migration is written as Prisma writes it and applied, and the client knows it', async () => {
+  const { code, said } = await migrate('--name', 'add_gift_note');
+  expect(said).toMatch(/Wrote prisma\/migrations\/\d{14}_add_gift_note\/migration\.sql/);
+  const [, folder = ''] = await folders();
+  expect(folder).toMatch(/^\d{14}_add_gift_note$/);
+  const sql = await readFile(join(project.folder, 'prisma/migrations', folder, 'migration.sql'), 'utf8');
+  expect(sql).toBe('-- AlterTable\nALTER TABLE "orders" ADD COLUMN     "gift_note" TEXT;\n');
+  expect(await columns()).toEqual([{ column_name: 'gift_note', data_type: 'text' }]);
+  const client = await readFile(join(project.folder, 'src/platform/prisma/models/Order.ts'), 'utf8');
+  expect(client).toContain('giftNote');
+  expect([code, await temporary()]).toEqual([0, []]);
+  expect((await migrate('--name', 'again')).said).toContain('No migration was written.');
+});
+
+test('what the database does not take is told, with the file to correct', async () => {
+  await database.query('ALTER TABLE orders ADD COLUMN weight integer');
+  await addTo('weight Int?');
+  const { code, said } = await migrate('--name', 'add_weight');
+  expect(said).toMatch(/Wrote (\S+), but the database does not take it\.[^]*Correct \1 and run npm run db:deploy/);
+  expect([code, await temporary()]).toEqual([1, []]);
+  await database.query('ALTER TABLE orders DROP COLUMN weight');
+});
+
+test('npm run db:deploy applies what is missing, on the embedded database as well', async () => {
+  const deployed = await npm(['db:deploy'], { DATABASE_URL: database.url, PORT: '0' });
+  expect(deployed).toEqual({ code: 0, said: 'The schema is that of this version.\n' });
+  expect(await columns()).toHaveLength(2);
+  expect(await npm(['db:deploy'], { PORT: '0' })).toEqual(deployed);
+  expect(await npm(['db:migrate', '--', '--name', 'again'], {})).toMatchObject({ code: 0 });
+});
