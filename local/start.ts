@@ -27,6 +27,7 @@ else if (what === 'migrate') process.exitCode = await migrate().catch(failStart)
 else failStart(new UserFacingError(`There is no ${what}: npm start, npm run worker, npm run cli -- COMMAND`, 64));
 
 async function serve(): Promise<Running> {
+  const adapter = adapterInUse();
   const [parts, { startServer }] = await Promise.all([fillIn(), import('../src/server.ts')]);
   const server = await startServer();
   const told = [`\nThe server is at ${server.url}`];
@@ -35,8 +36,17 @@ async function serve(): Promise<Running> {
     told.push(
       `Payments  the sandbox at ${parts.sandbox.url}/sandbox/ moves no money, and forgets its payments when it ends`,
     );
+  told.push(`Adapter   ${adapter}`);
   process.stderr.write(`${told.join('\n')}\n\n`);
   return { ...server, close: () => server.close().finally(parts.close) };
+}
+
+/** Which adapter reads the service's answers, and why. Asked before the sandbox fills in its own. */
+function adapterInUse(): string {
+  if (given('GATEWAY_ADAPTER') !== '') return `${given('GATEWAY_ADAPTER')}, because GATEWAY_ADAPTER names it`;
+  if (given('GATEWAY_URL') !== '') return 'src/custom/service.ts, because GATEWAY_URL is set';
+  const why = 'because GATEWAY_URL is not set and the sandbox answers';
+  return `local/sandbox-adapter.ts, ${why}; set GATEWAY_URL to use src/custom/service.ts`;
 }
 
 async function work(): Promise<Running> {
