@@ -16,11 +16,12 @@ import { loadAdapter } from '../src/load-adapter.ts';
 import { parseMajor, payableCurrency, type Money } from '../src/platform/money.ts';
 import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { readPages } from '../src/reconciliation/history.ts';
+import { record, type Seen } from './probe/record.ts';
 import { moneyText, placeOf, readRecord, visible, type Asked, type Fault } from './probe/reading.ts';
 
 /*
- * npm run probe [-- 25.00 NGN]: makes one payment with a test key, and prints each answer of the service beside what the
- * adapter reads from it. Ends with 0: the adapter reads everything; 1: it does not; 2: nothing could be asked. What is
+ * npm run probe [-- --record 25.00 NGN]: makes one payment with a test key, and prints each answer of the service beside
+ * what the adapter reads from it. --record also writes the answers into src/custom/service.examples.json. Ends with 0: the adapter reads everything; 1: it does not; 2: nothing could be asked. What is
  * not configured it starts: a sandbox, which it pays itself. It needs no database.
  */
 
@@ -33,24 +34,29 @@ const SHOWN = 1_500;
 const NO_RAW = { httpStatus: 200, body: '' };
 const GET = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
 
-type Probe = { config: Config; service: Service; asked: Asked; last: Answer | null; faults: Fault[] };
+type Probe = { config: Config; service: Service; asked: Asked; last: Answer | null; faults: Fault[]; seen: Seen[] };
 
 const say = (...lines: string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''));
 
 process.exitCode = await run(process.argv.slice(2));
 
-async function run(words: string[]): Promise<number> {
+async function run(typed: string[]): Promise<number> {
+  const [words, isRecorded] = [typed.filter((word) => word !== '--record'), typed.includes('--record')];
   let sandbox: Sandbox | null = null;
   try {
     loadEnvFile({ quiet: true });
     const { GATEWAY_URL = '', GATEWAY_SECRET_KEY = '', DATABASE_URL = '' } = process.env;
     if (/^[\s"']*sk_live_/i.test(GATEWAY_SECRET_KEY))
       throw new UserFacingError('GATEWAY_SECRET_KEY is a live key, and a payment would be real: give the test key.');
+    if (isRecorded && (GATEWAY_URL === '' || process.env.GATEWAY_ADAPTER))
+      throw new UserFacingError(
+        '--record writes examples for src/custom/service.ts: set GATEWAY_URL to your service, and no GATEWAY_ADAPTER.',
+      );
     const key = GATEWAY_SECRET_KEY || 'sk_test_sandbox_no_real_money';
     if (GATEWAY_URL === '') sandbox = await startSandbox({ key, webhookUrl: null, webhookSecret: null });
     const needed = { GATEWAY_SECRET_KEY: key, DATABASE_URL: DATABASE_URL || NO_DATABASE };
     const config = loadConfig({ ...process.env, ...needed, ...(sandbox && { GATEWAY_URL: sandbox.url }) });
-    return await probe(config, moneyIn(words));
+    return await probe(config, moneyIn(words), isRecorded);
   } catch (error) {
     if (!(error instanceof UserFacingError || error instanceof Unanswered)) throw error;
     process.stderr.write(`\nNot asked: ${error.message}\n`);
@@ -67,20 +73,21 @@ function moneyIn([text = '25.00', code = 'NGN']: string[]): Money {
   return { amount, currency };
 }
 
-async function probe(config: Config, money: Money): Promise<number> {
+async function probe(config: Config, money: Money, isRecorded: boolean): Promise<number> {
   const { GATEWAY_ADAPTER: path, GATEWAY_URL: url, CHECKOUT_HOSTS: checkoutHosts } = config;
   const adapter = await loadAdapter(path);
   const key = config.GATEWAY_SECRET_KEY.reveal();
   const headers = adapter.authorize?.(key) ?? { 'x-api-key': key };
   const redact = createRedactor(key);
   const client = createClient({ origin: url.origin, headers, redact, connections: 1, publicOnly: false });
-  const ask: Service['ask'] = async (_endpoint, _share, _waitMs, request) => {
+  const ask: Service['ask'] = async (endpoint, _share, _waitMs, request) => {
     const answer = await client.call(request);
     if (answer.text !== parts.last?.text) {
       say('', `${request.method} ${request.path}`, `  sent ${request.body ?? 'nothing'}`);
       say(`  HTTP ${answer.status}  ${visible(answer.text, SHOWN)}`);
     }
     parts.last = answer;
+    note(parts, endpoint, request.path);
     const { status } = answer;
     if (status === 401 || status === 403) throw new KeyRefused(status);
     if (status >= 500 || status === 429) throw new UserFacingError(`the service answers HTTP ${status}: try later`);
@@ -88,7 +95,7 @@ async function probe(config: Config, money: Money): Promise<number> {
   };
   const service: Service = { mode: 'test', adapter, checkoutHosts, ask };
   const asked = { reference: createReferences(adapter).create(), money };
-  const parts: Probe = { config, service, asked, last: null, faults: [] };
+  const parts: Probe = { config, service, asked, last: null, faults: [], seen: [] };
   say(`The service is ${url.origin}, the key a test key, the adapter ${path ?? 'src/custom/service.ts'}.`);
   try {
     const checkoutUrl = await openPayment(parts);
@@ -102,7 +109,22 @@ async function probe(config: Config, money: Money): Promise<number> {
   const isRead = parts.faults.length === 0;
   say('', isRead ? 'The adapter reads everything.' : 'What is not read, and where to mend it:');
   for (const { what, where } of parts.faults) say(`  ${placeOf(where, path)}: ${what}`);
-  return isRead ? 0 : 1;
+  return (isRecorded ? await recordSeen(parts) : true) && isRead ? 0 : 1;
+}
+
+/** Keeps an answer for --record; of the list, only a page that has our payment. */
+function note({ seen, asked, last }: Probe, section: Seen['section'], path: string): void {
+  if (last?.json === undefined) return;
+  if (section === 'history' && !last.text.toLowerCase().includes(asked.reference.toLowerCase())) return;
+  const answer = last.json.value;
+  seen.push({ section, status: last.status, answer, path, asked: { reference: asked.reference, mode: 'test' } });
+}
+
+/** @returns whether all examples are then read as they say */
+async function recordSeen({ service, seen }: Probe): Promise<boolean> {
+  const { lines, isRead } = await record(service.adapter, seen);
+  say('', 'Written to src/custom/service.examples.json, with what src/custom/service.ts reads now:', ...lines);
+  return isRead;
 }
 
 function fault({ faults }: Probe, what: string, where: string): void {

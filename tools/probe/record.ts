@@ -1,0 +1,141 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { ServiceAdapter } from '../../src/gateway/adapter.ts';
+import {
+  differencesIn,
+  EXAMPLES_FILE,
+  loadExamples,
+  openReader,
+  readOne,
+  SECTIONS,
+  type Asked,
+  type Reader,
+} from '../examples.ts';
+
+/** An answer that the probe saw, without the key. `path`: of a page of the list. */
+export type Seen = {
+  section: 'initialize' | 'verify' | 'history';
+  status: number;
+  answer: unknown;
+  path: string;
+  asked: Asked;
+};
+type Example = Record<string, unknown> & { name: string };
+type File = Record<string, Example[]>;
+
+/**
+ * Writes answers into src/custom/service.examples.json, each with what the adapter reads from it, and without what
+ * looks like a person's. Of several answers of one name the last one stays.
+ * @returns lines for people, and whether the file then passes its test
+ */
+export async function record(
+  adapter: ServiceAdapter,
+  seen: readonly Seen[],
+): Promise<{ lines: string[]; isRead: boolean }> {
+  const file = JSON.parse(readFileSync(EXAMPLES_FILE, 'utf8')) as File;
+  const reader = await openReader(adapter);
+  const written = new Set<string>();
+  try {
+    for (const one of seen) {
+      const example = await exampleOf(adapter, one, reader);
+      const others = (file[one.section] ?? []).filter(
+        ({ name, recorded }) => recorded !== true || name !== example.name,
+      );
+      file[one.section] = [...others, example];
+      written.add(`  ${one.section}: "${example.name}"`);
+    }
+    write(file);
+    const examples = loadExamples();
+    const lines: string[] = [];
+    for (const section of SECTIONS) lines.push(...(await differencesIn(section, examples, reader)));
+    const told = [...written, 'Read them before you commit them: a free text may still name a person.'];
+    if (lines.length > 0) told.push('Not all examples are read as they say:', ...lines.map((line) => `  ${line}`));
+    return { lines: told, isRead: lines.length === 0 };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function exampleOf(adapter: ServiceAdapter, seen: Seen, reader: Reader): Promise<Example> {
+  const { section, status, path, asked } = seen;
+  const part = section === 'history' ? 'page' : 'answer';
+  const rest = section === 'history' ? { path: withoutAddresses(path) } : { status };
+  const read = (answer: unknown) => readOne(section, { ...rest, [part]: answer }, asked, reader);
+  const ours = section === 'history' ? onlyOurs(adapter, seen) : seen.answer;
+  const answer = await withoutPersons(withoutAddresses(ours), read);
+  const reads = await read(answer);
+  return { name: nameOf(section, reads), recorded: true, asked, ...rest, [part]: answer, reads };
+}
+
+function nameOf(section: Seen['section'], reads: unknown): string {
+  const outcome = typeof reads === 'object' && reads !== null && 'outcome' in reads ? reads.outcome : reads;
+  if (section === 'verify') return `recorded: ${String(outcome)}`;
+  return section === 'history' ? 'recorded: a page of the list' : 'recorded: initialize';
+}
+
+/** A page of the list with our own row alone: the other rows are other people's payments. */
+function onlyOurs(adapter: ServiceAdapter, { answer, asked }: Seen): unknown {
+  const all = adapter.history.rows(answer) ?? [];
+  const isOurs = (row: unknown) => JSON.stringify(row).toLowerCase().includes(asked.reference.toLowerCase());
+  const replaced = (tree: unknown): unknown => {
+    if (tree === all) return all.filter(isOurs);
+    if (Array.isArray(tree)) return tree.map(replaced);
+    if (typeof tree !== 'object' || tree === null) return tree;
+    return Object.fromEntries(Object.entries(tree).map(([name, one]) => [name, replaced(one)]));
+  };
+  return replaced(answer);
+}
+
+const ADDRESS = /[^\s@"'<>(),;:]+@[^\s@"'<>(),;:]+/g;
+
+/** Every e-mail address in the texts of an answer becomes the same one. */
+function withoutAddresses<Tree>(tree: Tree): Tree {
+  return JSON.parse(JSON.stringify(tree).replace(ADDRESS, 'payer@example.com')) as Tree;
+}
+
+/** Names of members that may say who paid, by what, or from where. */
+const PERSON = new RegExp(
+  [
+    'mail|name|phone|mobile|msisdn|customer|payer|buyer|sender|holder|user|card|address|account|birth|metadata',
+    'street|city|postal|zip|(^|[_-])(ip|pan|bin|bvn|nin|iban|bic|dob|last_?4)([_-]|$)|bvn|iban|last4|ip_?addr|Ip$|IP$',
+  ].join('|'),
+  'i',
+);
+
+/** Leaves out such members, at any depth, as far as the answer is then still read alike. */
+async function withoutPersons(answer: unknown, read: (answer: unknown) => Promise<unknown>): Promise<unknown> {
+  const before = JSON.stringify(await read(answer));
+  let kept = answer;
+  for (const path of pathsToPersons(answer)) {
+    const shorter = without(kept, path);
+    if (JSON.stringify(await read(shorter)) === before) kept = shorter;
+  }
+  return kept;
+}
+
+/** The outer ones first: with them go those inside. */
+function pathsToPersons(tree: unknown): string[][] {
+  if (typeof tree !== 'object' || tree === null) return [];
+  return Object.entries(tree).flatMap(([name, value]) => [
+    ...(!Array.isArray(tree) && PERSON.test(name) ? [[name]] : []),
+    ...pathsToPersons(value).map((path) => [name, ...path]),
+  ]);
+}
+
+function without(tree: unknown, [name = '', ...rest]: string[]): unknown {
+  if (typeof tree !== 'object' || tree === null) return tree;
+  if (Array.isArray(tree))
+    return tree.map((one: unknown, index) => (String(index) === name ? without(one, rest) : one));
+  const entries = Object.entries(tree).filter(([key]) => rest.length > 0 || key !== name);
+  return Object.fromEntries(entries.map(([key, one]) => [key, key === name ? without(one, rest) : one]));
+}
+
+/** In the form that `npm run check` wants. */
+function write(file: File): void {
+  // Prettier keeps a line break after the first brace: each example gets lines of its own.
+  writeFileSync(EXAMPLES_FILE, JSON.stringify(file).replaceAll('{"name":', '{\n"name":'));
+  const prettier = createRequire(import.meta.url).resolve('prettier/bin/prettier.cjs');
+  spawnSync(process.execPath, [prettier, '--write', fileURLToPath(EXAMPLES_FILE)], { stdio: 'ignore' });
+}
