@@ -4,6 +4,7 @@ import { startSandbox, type Sandbox } from '../local/sandbox/sandbox.ts';
 import { loadConfig, type Config } from '../src/config.ts';
 import { fromServiceAmount } from '../src/gateway/amounts.ts';
 import { LOOPBACK } from '../src/gateway/checkout-url.ts';
+import { checkedAdapter } from '../src/gateway/checked-adapter.ts';
 import { createClient, type Answer } from '../src/gateway/client.ts';
 import { KeyRefused, Unanswered } from '../src/gateway/errors.ts';
 import type { Evidence } from '../src/gateway/evidence.ts';
@@ -75,7 +76,8 @@ function moneyIn([text = '25.00', code = 'NGN']: string[]): Money {
 
 async function probe(config: Config, money: Money, isRecorded: boolean): Promise<number> {
   const { GATEWAY_ADAPTER: path, GATEWAY_URL: url, CHECKOUT_HOSTS: checkoutHosts } = config;
-  const adapter = await loadAdapter(path);
+  // The same checks as in the program: what it could not store is not read here, either.
+  const adapter = checkedAdapter(await loadAdapter(path), () => undefined);
   const key = config.GATEWAY_SECRET_KEY.reveal();
   const headers = adapter.authorize?.(key) ?? { 'x-api-key': key };
   const redact = createRedactor(key);

@@ -11,7 +11,7 @@ export function at(value: unknown, path: string): unknown {
   }, value);
 }
 
-/** A text; of an integer its digits (ids above 2^53 are not what was sent, so null); null for anything else. */
+/** A text; of an integer its digits; null for anything else. Integers beyond 2^53 come as texts, with all their digits. */
 export function text(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return Number.isSafeInteger(value) ? String(value) : null;

@@ -92,10 +92,8 @@ const MAY_GO_ON = { OR: [...IS_OPEN.OR, { status: 'failed' as const, endedAt: nu
 
 /** Erases the address of an order, and what came and went about it; behind its lock. @returns false: it may go on */
 export async function eraseOrder(tx: Tx, id: string): Promise<boolean> {
-  const { count } = await tx.order.updateMany({
-    where: { id, NOT: MAY_GO_ON },
-    data: { email: ERASED, updatedAt: new Date() },
-  });
+  const data = { email: ERASED, updatedAt: new Date() };
+  const { count } = await tx.order.updateMany({ where: { id, NOT: MAY_GO_ON }, data });
   if (count === 0) return false;
   const payment = { orderId: id };
   await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });

@@ -214,9 +214,3 @@ test('a stop of one currency, or of all, keeps new payments from beginning until
   await post('/checkouts/resume', { currency: 'NGN' });
   expect((await buy(tote)).status).toBe(201);
 });
-
-test('without FULFILMENT_URL a message is written as not wanted', async () => {
-  const messages = 'SELECT type, next_try_at, sent_at FROM messages WHERE order_id = $1';
-  const unwanted = { type: 'order.paid', next_try_at: null, sent_at: null };
-  expect(await shop.database.query(messages, [await paid()])).toEqual([unwanted]);
-});

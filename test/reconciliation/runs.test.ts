@@ -154,12 +154,27 @@ test('a payment that differs and could not be asked about keeps a run from agree
   expect([exit, report?.verdict]).not.toEqual([0, 'agreed']);
 });
 
+test('a payment that the database refuses to write does not stop a run, and the next run goes on with it', async () => {
+  const books = await open();
+  await books.database.query('ALTER TABLE cases ADD CONSTRAINT broken CHECK (held = 0)');
+  const { exit, report } = await books.reconcile();
+  expect({ exit, complete: report?.complete, verdict: report?.verdict }).toEqual({
+    exit: 1,
+    complete: true,
+    verdict: 'findings',
+  });
+  expect(report?.reason).toMatch(/could not be judged/);
+  await books.database.query('ALTER TABLE cases DROP CONSTRAINT broken');
+  await leasesEnd(books);
+  await endsRight(books);
+});
+
 test('E10: a run that ends with an error leaves its list to no other: the next one reads it anew', async () => {
   const books = await open();
   // Whatever it is that fails, it would fail again, by the same rows.
-  await books.database.query('ALTER TABLE cases ADD CONSTRAINT broken CHECK (held = 0)');
+  await books.database.query('ALTER TABLE verifications RENAME COLUMN at TO broken');
   expect(await books.reconcile()).toMatchObject({ exit: 1, report: null });
-  await books.database.query('ALTER TABLE cases DROP CONSTRAINT broken');
+  await books.database.query('ALTER TABLE verifications RENAME COLUMN broken TO at');
   await leasesEnd(books);
   await endsRight(books);
   expect(books.service.calls.pages).toEqual([1, 2, 3, 4]);
