@@ -50,7 +50,7 @@ test('what is late, given up or open is found, and a service that refuses the ke
     INSERT INTO messages (id, mode, type, body, tries) VALUES ('msg_1', 'test', 'order.paid', '{}', 9);
     INSERT INTO cases (mode, reference, currency, class, evidence, digest, opened_at)
       VALUES ('test', '${reference}', 'NGN', 'underpaid', '{}', '', now() - interval '1 minute')`);
-  await befall(shop, 'history', 'body', { body: { data: [{ no: 'word' }] } });
+  await befall(shop, 'history', 'body', { body: { data: { data: [{ no: 'word' }] } } });
   await befall(shop, 'verify', 'status', { status: 401 });
   const { exit, states } = await doctor({}, 'doctor');
   expect({ exit, ...states }).toMatchObject({ exit: 1, 'payments-overdue': 'wrong', 'message-given-up': 'wrong' });

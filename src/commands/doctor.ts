@@ -41,7 +41,7 @@ const DAILY: Checks = {
       ];
     const unreadable = { mode: gateway.mode, unreadableSince: { not: null } };
     const unanswered = await prisma.payment.count({ where: unreadable });
-    if (unanswered > 0) return [null, `It cannot read what verify says of ${unanswered} payments.`];
+    if (unanswered > 0) return [false, `It cannot read what verify says of ${unanswered} payments.`];
     const { history } = gateway.adapter;
     const path = history.first({ since: null, until: null });
     const { value: page } = await readPages(gateway, history, { path, number: 1 }).next();

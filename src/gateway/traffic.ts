@@ -73,7 +73,7 @@ function createLine(queue: PQueue): <Result>(waitMs: number, work: () => Promise
 const FAILURES = 5;
 const PROBE_EVERY_MS = 1_000;
 /** While the service asked us to wait, a single call this often finds out whether it still means it. */
-const PROBE_PAUSE_MS = 5_000;
+const PROBE_PAUSE_MS = 10_000;
 /** Calls that began this close to a failed one failed with it: they count once. */
 const ONE_MOMENT_MS = 1_000;
 

@@ -66,8 +66,8 @@ test('E10: what cannot be read is counted and said, and the rest is compared', a
   const other = { ...first, reference: 'other' };
   const amounts = ['1e3', '25,00', 99.99995, 2 ** 53 + 2, null, {}, '', 'NaN', '-'];
   const rows = [null, 7, 'text', [], {}, { ...other, status: 'x'.repeat(201) }, { ...other, currency: 'ZZZ' }];
-  const poison = [...rows, { ...other, reference: '\0' }, ...amounts.map((amount) => ({ ...other, amount }))];
-  books.service.rows = [odd, ...(poison as Row[]), ...ours()];
+  const poison = [odd, ...rows, { ...other, reference: '\0' }, ...amounts.map((amount) => ({ ...other, amount }))];
+  books.service.rows = [...(poison as Row[]), ...ours()];
   for (let run = 0; run < 2; run += 1) {
     const { exit, report } = await books.reconcile();
     const reason = expect.stringMatching(`^${poison.length} rows of the list cannot be read: `) as unknown;
