@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { afterHint, isOver, nextCheck } from '../../src/payments/schedule.ts';
+import { afterHint, followUp, isOver, nextCheck } from '../../src/payments/schedule.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -33,4 +33,23 @@ test('hints are followed at once three times, then after pauses that grow, where
     expect(ageOf(afterHint(PLACED, quiet, at(2 * HOUR)))).toBe(2 * HOUR);
     expect(ageOf(afterHint(null, quiet, PLACED))).toBe(0);
   }
+});
+
+test('a hint that taught nothing is followed up after 3, 10 and 30 seconds, and not once hints repeat', () => {
+  const ages = [0, 2, 4, 12, 30, 31].map((age) => ageOf(followUp(PLACED, 1, at(age))));
+  expect(ages).toEqual([3, 3, 10, 30, null, null]);
+  expect([0, 3, 4, 60].map((quiet) => ageOf(followUp(PLACED, quiet, PLACED)))).toEqual([3, 3, null, null]);
+});
+
+// A payment is placed; its check comes so many seconds late; the next one is not before twice that delay.
+test.each([
+  ['a check in time', 300, 0, 900],
+  ['a check that is 20 s late', 320, 20, 900],
+  ['a check that is 200 s late: 4,000 payments at 20 a second', 500, 200, 900],
+  ['a check that is 2,000 s late', 2_300, 2_000, 6_300],
+  ['a check that is a day late waits for six hours at most', DAY + 300, DAY, 2 * DAY],
+  ['a check that is a day late, shortly before the end of a day', 2 * DAY - 60, DAY, 2 * DAY + 6 * HOUR - 60],
+  ['a late check before the last one', 30 * DAY - 60, DAY, 30 * DAY],
+])('%s, at the age of %d s', (_name, age, delaySec, next) => {
+  expect(ageOf(nextCheck(PLACED, at(age), 30, delaySec * 1_000))).toBe(next);
 });
