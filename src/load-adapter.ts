@@ -76,6 +76,16 @@ export async function loadAdapter(path: string | null): Promise<ServiceAdapter> 
 export async function versionOfAdapter(path: string | null, adapter: ServiceAdapter): Promise<string> {
   const file = path === null ? OWN_FILES.map((url) => fileURLToPath(url)).find(existsSync) : resolve(path);
   const text = file === undefined ? '' : await readFile(file, 'utf8');
-  const members = JSON.stringify(adapter, (_, value: unknown) => (typeof value === 'function' ? String(value) : value));
-  return createHash('sha256').update(text).update(members).digest('hex');
+  return createHash('sha256').update(text).update(membersOf(adapter)).digest('hex');
+}
+
+/** The members as text, also of an adapter that holds something that JSON cannot write. */
+function membersOf(adapter: ServiceAdapter): string {
+  const write = (_name: string, value: unknown): unknown =>
+    typeof value === 'function' || typeof value === 'bigint' ? String(value) : value;
+  try {
+    return JSON.stringify(adapter, write);
+  } catch {
+    return '';
+  }
 }

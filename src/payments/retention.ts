@@ -20,8 +20,8 @@ export async function retain(prisma: PrismaClient, { RETAIN_BODIES_DAYS, RETAIN_
   };
 }
 
-/** Orders of one transaction. */
-const ORDERS_AT_ONCE = 500;
+/** Orders of one transaction: it must end long before its time limit. */
+const ORDERS_AT_ONCE = 100;
 
 /**
  * Deletes orders that ended so many days ago and never had money, a case, or a message that was not sent. Their
@@ -29,29 +29,37 @@ const ORDERS_AT_ONCE = 500;
  * @returns how many orders
  */
 async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number> {
-  for (let sum = 0; ;) {
-    const count = await transact(prisma, async (tx) => {
-      // Raw: Prisma cannot lock rows. An order that somebody changes at this moment is left for the next time.
-      const found = await tx.$queryRaw<{ id: string }[]>`
-        SELECT id FROM orders o
-        WHERE ended_at < clock_timestamp() - make_interval(days => ${days}::int) AND released_reference IS NULL
-          AND never_had_money(id) AND NOT EXISTS (
-            SELECT FROM messages m WHERE m.order_id = o.id AND m.sent_at IS NULL
-              AND (m.next_try_at IS NOT NULL OR m.held_by IS NOT NULL OR m.tries > 0))
-        ORDER BY ended_at LIMIT ${ORDERS_AT_ONCE} FOR UPDATE SKIP LOCKED`;
-      const orderId = { in: found.map(({ id }) => id) };
-      await tx.journalEntry.deleteMany({ where: { orderId } });
-      await tx.message.deleteMany({ where: { orderId } });
-      await tx.idempotencyKey.deleteMany({ where: { orderId } });
-      await tx.verification.deleteMany({ where: { payment: { orderId } } });
-      await tx.money.deleteMany({ where: { payment: { orderId } } });
-      await tx.payment.deleteMany({ where: { orderId } });
-      await tx.orderLine.deleteMany({ where: { orderId } });
-      return (await tx.order.deleteMany({ where: { id: orderId } })).count;
-    });
-    sum += count;
-    if (count < ORDERS_AT_ONCE) return sum;
+  let removed = 0;
+  // Orders that stay are passed over once, and not again by each transaction.
+  let from = new Date(0);
+  for (;;) {
+    const ended = await transact(prisma, (tx) => removeSome(tx, days, from));
+    removed += ended.length;
+    from = ended.at(-1) ?? from;
+    if (ended.length < ORDERS_AT_ONCE) return removed;
   }
+}
+
+/** @param from deletes orders that ended then or later @returns when each deleted order had ended, the oldest first */
+async function removeSome(tx: Tx, days: number, from: Date): Promise<Date[]> {
+  // Raw: Prisma cannot lock rows. An order that somebody changes at this moment is left for the next time.
+  const found = await tx.$queryRaw<{ id: string; endedAt: Date }[]>`
+    SELECT id, ended_at AS "endedAt" FROM orders o
+    WHERE ended_at BETWEEN ${from} AND clock_timestamp() - make_interval(days => ${days}::int)
+      AND released_reference IS NULL AND never_had_money(id) AND NOT EXISTS (
+        SELECT FROM messages m WHERE m.order_id = o.id AND m.sent_at IS NULL
+          AND (m.next_try_at IS NOT NULL OR m.held_by IS NOT NULL OR m.tries > 0))
+    ORDER BY ended_at LIMIT ${ORDERS_AT_ONCE} FOR UPDATE SKIP LOCKED`;
+  const orderId = { in: found.map(({ id }) => id) };
+  await tx.journalEntry.deleteMany({ where: { orderId } });
+  await tx.message.deleteMany({ where: { orderId } });
+  await tx.idempotencyKey.deleteMany({ where: { orderId } });
+  await tx.verification.deleteMany({ where: { payment: { orderId } } });
+  await tx.money.deleteMany({ where: { payment: { orderId } } });
+  await tx.payment.deleteMany({ where: { orderId } });
+  await tx.orderLine.deleteMany({ where: { orderId } });
+  await tx.order.deleteMany({ where: { id: orderId } });
+  return found.map(({ endedAt }) => endedAt);
 }
 
 /**

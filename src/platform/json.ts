@@ -1,5 +1,5 @@
-/** Digits of integers that a double may not hold exactly begin here: 2^53 has 16. */
-const MAY_BE_LONG = /\d{16}/;
+/** Integers that a double may not hold have 16 digits or more. Those in strings mostly stand behind a quote. */
+const MAY_BE_LONG = /(?:^|[:[,\s])-?\d{16}/;
 /** A whole JSON string, or a whole number. Strings are matched so that digits in them are passed over. */
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 

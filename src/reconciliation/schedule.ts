@@ -29,7 +29,11 @@ export function startReconciliation(parts: ReconcileParts, everyMin: number, log
 async function dueSince({ prisma, gateway, terms }: ReconcileParts, everyMin: number) {
   const newest = (where: object) =>
     prisma.run.findFirst({ where: { mode: terms.mode, ...where }, orderBy: { id: 'desc' } });
-  const age = (run: { startedAt: Date } | null): number => (run ? Date.now() - run.startedAt.getTime() : Infinity);
+  // A run of the future began before the database's clock was set back, and delays none.
+  const age = (run: { startedAt: Date } | null): number => {
+    const ageMs = run === null ? Infinity : Date.now() - run.startedAt.getTime();
+    return ageMs < -MINUTE_MS ? Infinity : ageMs;
+  };
   if (age(await newest({})) < everyMin * MINUTE_MS) return undefined;
   const judged = { verdict: { in: ['agreed', 'findings'] } };
   const last = await newest(judged);
