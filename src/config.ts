@@ -51,6 +51,8 @@ const signingSecret = text('must be a Standard Webhooks secret: whsec_ and base6
 
 /** A public range with a shorter prefix belongs to many owners, and none of them is this shop's proxy. */
 const WIDEST_PUBLIC_BITS = 16;
+/** Registries give single networks up to a /29 of IPv6. */
+const WIDEST_PUBLIC_BITS_V6 = 29;
 const toUrl = (value: string) => new URL(value);
 const isWeb = (value: string) =>
   URL.canParse(value) && /^https?:\/\/(?!.*;https?:)[^\s,@/?#]+([/?#][^\s,]*)?$/i.test(value);
@@ -66,14 +68,15 @@ const hostName = text('must be host names like pay.example.com: no scheme, port,
 }).toLowerCase();
 // Every client in a trusted range may choose its own address. ::ffff:0:0/96 is all of IPv4.
 const proxy = text(
-  'must be loopback, linklocal, uniquelocal, addresses, or ranges: private ones from /8 (IPv6 from /7), public ones from /16',
+  'must be loopback, linklocal, uniquelocal, addresses, or ranges: private ones from /8 (IPv6 from /7), public ones from /16 (IPv6 from /29)',
   (value) => {
     const [, address = '', bits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(value) ?? [];
     const [least = 1, most = 0] = { 4: [8, 32], 6: [7, 128] }[isIP(address)] ?? [];
     const length = Number(bits ?? most);
     const isRange = length >= least && length <= most && !/^[0:]+:ffff:/i.test(address);
     if (!isRange) return ['loopback', 'linklocal', 'uniquelocal'].includes(value);
-    return length >= WIDEST_PUBLIC_BITS || !isPublicRange(`${address}/${length}`);
+    const isNarrow = length >= (isIP(address) === 4 ? WIDEST_PUBLIC_BITS : WIDEST_PUBLIC_BITS_V6);
+    return isNarrow || !isPublicRange(`${address}/${length}`);
   },
 );
 const file = text('names no file; without a leading / it counts from the working folder', existsSync);

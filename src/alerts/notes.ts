@@ -13,7 +13,7 @@ export type Facts = {
 };
 type Name = keyof Facts;
 
-/** @param about facts of one name about the same thing are written down once an hour */
+/** @param about facts of one name about the same thing are one row, which is written once an hour */
 export type Notes = <N extends Name>(name: N, fact: Facts[N], about?: string) => void;
 
 const AGAIN_MS = 3_600_000;
@@ -27,28 +27,29 @@ const SENTENCES: Record<Name, string> = {
 export function createNotes(prisma: PrismaClient, mode: Mode, logger: Logger): Notes {
   const notedMs = new Map<string, number>();
   return (name, fact, about = '') => {
-    const last = notedMs.get(`${name} ${about}`);
+    const row = { name: `${rowsOf(mode, name)}${about}`, value: fact, at: new Date() };
+    const last = notedMs.get(row.name);
     if (last !== undefined && performance.now() - last < AGAIN_MS) return;
-    notedMs.set(`${name} ${about}`, performance.now());
+    notedMs.set(row.name, performance.now());
     const fields: object = fact;
     logger.warn(fields, SENTENCES[name]);
-    const row = { name: rowName(mode, name), value: fact, at: new Date() };
     prisma.setting.upsert({ where: { name: row.name }, create: row, update: row }).catch((error: unknown) => {
       logger.warn({ err: error }, 'a fact for doctor could not be written down');
     });
   };
 }
 
-const rowName = (mode: Mode, name: Name): string => `${name}:${mode}`;
+const rowsOf = (mode: Mode, name: Name): string => `${name}:${mode}:`;
 const TOLD_FOR_MS = 24 * 3_600_000;
 
-/** The fact, if it was met within the last day; else null. */
-export async function readNote<N extends Name>(
+/** The facts that were met within the last day, the newest first. */
+export async function readNotes<N extends Name>(
   prisma: PrismaClient,
   mode: Mode,
   name: N,
-): Promise<(Facts[N] & { at: Date }) | null> {
-  const row = await prisma.setting.findUnique({ where: { name: rowName(mode, name) } });
-  if (row === null || Date.now() - row.at.getTime() > TOLD_FOR_MS) return null;
-  return { ...(row.value as Facts[N]), at: row.at };
+): Promise<(Facts[N] & { at: Date })[]> {
+  const at = { gt: new Date(Date.now() - TOLD_FOR_MS) };
+  const where = { name: { startsWith: rowsOf(mode, name) }, at };
+  const rows = await prisma.setting.findMany({ where, orderBy: { at: 'desc' } });
+  return rows.map((row) => ({ ...(row.value as Facts[N]), at: row.at }));
 }

@@ -10,7 +10,7 @@ import { STATES, type LookParts, type Seen, type State } from './states.ts';
 export type AlertParts = LookParts & { channels: readonly Channel[]; logger: Logger };
 
 /** What the program told a channel about a state, and when (`at`); when a worker last saw the state (`seenAt`). */
-type Told = { upTo: number; at: number; seenAt: number; isOver: boolean };
+type Told = { upTo: number; at: number; seenAt: number; isOver: boolean } & Pick<Seen, 'kinds' | 'ids'>;
 /** By the names of states: the row of a mode and channel in the table `settings`. */
 type Book = Record<string, Told>;
 
@@ -50,8 +50,11 @@ async function tell(parts: AlertParts, channel: Channel): Promise<void> {
     const now = Date.now();
     if (seen !== null && told?.isOver === false) told.seenAt = now;
     if (!isNews(seen, told, now)) continue;
-    if (performance.now() > until || !(await send(parts, channel, state, seen, told))) break;
-    book[state.name] = { upTo: seen?.upTo ?? 0, at: now, seenAt: now, isOver: seen === null };
+    if (performance.now() > until) break;
+    // What a channel refuses keeps no other state back.
+    if (!(await send(parts, channel, state, seen, told))) continue;
+    const { upTo = 0, kinds, ids } = seen ?? {};
+    book[state.name] = { upTo, at: now, seenAt: now, isOver: seen === null, kinds, ids };
     await save(false);
   }
   await save(true);
@@ -86,7 +89,10 @@ function lookAt(parts: AlertParts, state: State, told: Told | undefined): Promis
 function isNews(seen: Seen | null, told: Told | undefined, now: number): boolean {
   if (told === undefined || told.isOver) return seen !== null;
   if (seen === null) return now - told.seenAt >= QUIET_MS;
-  return (seen.upTo ?? 0) > told.upTo && now - told.at >= APART_MS;
+  // A new kind is told at once, and more of a known kind together.
+  if (seen.kinds?.some((kind) => told.kinds?.includes(kind) !== true) === true) return true;
+  const isMore = (seen.upTo ?? 0) > told.upTo || seen.ids?.some((id) => told.ids?.includes(id) !== true) === true;
+  return isMore && now - told.at >= APART_MS;
 }
 
 /** @returns whether it was sent */
@@ -94,7 +100,7 @@ async function send(parts: AlertParts, channel: Channel, state: State, seen: See
   const { mode } = parts.gateway;
   const { name, fine } = state;
   const isOver = seen === null;
-  const digest = digestOf([mode, name, isOver, seen?.upTo ?? 0, told?.at ?? 0]);
+  const digest = digestOf([mode, name, isOver, seen?.upTo ?? 0, seen?.kinds ?? [], told?.at ?? 0]);
   const id = `alert_${Buffer.from(digest).toString('hex').slice(0, 32)}`;
   // Cases quote the service: whatever it wrote, no address goes out.
   const says = (seen?.says ?? `Over. ${fine}`).split('\n').map(storable).join('\n');

@@ -12,8 +12,11 @@ export type LookParts = {
   settledMs?: number;
 };
 
-/** A state that holds, in sentences for people. `upTo`: the newest of what it is made of; a higher one is news. */
-export type Seen = { says: string; todo: string; upTo?: number };
+/**
+ * A state that holds, in sentences for people. What it is made of: `upTo` is the newest number, `ids` names each part,
+ * and `kinds` its reasons. A higher number, another part or another reason is news.
+ */
+export type Seen = { says: string; todo: string; upTo?: number; ids?: string[]; kinds?: string[] };
 
 /** `fine`: while it does not hold. `look` gets what was told of it; null: nothing since it began. It may throw. */
 export type State = { name: string; fine: string; look: Look };
@@ -85,20 +88,36 @@ export async function waitingMessages({ prisma, gateway: { mode } }: Pick<LookPa
   const about = { _count: true, _max: { seq: true }, _min: { createdAt: true } } as const;
   const { _count: count, _max: newest, _min: oldest } = await prisma.message.aggregate({ where, ...about });
   if (count === 0) return null;
-  const why = { heldBy: true, nextTryAt: true, tries: true, lastError: true } as const;
+  const why = { seq: true, heldBy: true, nextTryAt: true, tries: true, lastError: true } as const;
   const read = { where, orderBy: { seq: 'asc' }, take: MAX_REASONS_READ, select: why } as const;
+  const messages = await prisma.message.findMany(read);
   const reasons = new Map<string, number>();
-  for (const message of await prisma.message.findMany(read)) {
+  for (const message of messages) {
     const reason = whyUnsent(message);
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   }
-  const told = [...reasons].map(([reason, times]) => `${times} ${reason}`).join('; ');
-  const says = `${counted(count, 'paid order')} not announced to your own system: ${told}.`;
-  const since = oldest.createdAt ?? new Date();
-  return { says, todo: 'npm run cli -- messages list shows each of them', upTo: Number(newest.seq), since };
+  const told = [...reasons].slice(0, MAX_REASONS_TOLD).map(([reason, times]) => `${times} ${reason}`);
+  if (reasons.size > MAX_REASONS_TOLD) told.push('and more');
+  const says = `${counted(count, 'paid order')} not announced to your own system: ${told.join('; ')}.`;
+  return {
+    says,
+    todo: 'npm run cli -- messages list shows each of them',
+    upTo: Number(newest.seq),
+    ids: messages.map(({ seq }) => String(seq)),
+    kinds: [...new Set(messages.map(kindOf))],
+    since: oldest.createdAt ?? new Date(),
+  };
 }
 
+const MAX_REASONS_TOLD = 5;
 type Unsent = { heldBy: string | null; nextTryAt: Date | null; tries: number; lastError: string | null };
+
+/** The kind of reason: another one is told at once. */
+function kindOf({ heldBy, nextTryAt, tries }: Unsent): string {
+  if (heldBy !== null) return heldBy === MISSING_MONEY ? 'missing money' : 'held';
+  if (nextTryAt === null) return 'given up';
+  return tries === 0 ? 'never tried' : 'refused';
+}
 
 /** Why a message was not sent, as the end of a sentence that begins with how many. */
 function whyUnsent({ heldBy, nextTryAt, tries, lastError }: Unsent): string {

@@ -26,6 +26,9 @@ export async function resumeCheckouts(prisma: PrismaClient, mode: Mode, what: st
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+/** One person writes an address in any case, and with any tag behind a plus sign. */
+const payerOf = (email: string): string => email.toLowerCase().replace(/\+.*(?=@)/, '');
+
 /**
  * A payment that came a power of ten apart is a mistake of one payer, or of a unit. The second one within an hour, of
  * another order and another payer, stops the currency, but only if no payment of it came exactly within a day: payers
@@ -44,7 +47,7 @@ export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, curre
     },
     select: { order: { select: { email: true } } },
   });
-  const payers = new Set(others.map(({ order }) => order?.email)).size + 1;
+  const payers = new Set([email, ...others.map(({ order }) => order?.email ?? '')].map(payerOf)).size;
   if (payers < 2) return;
   const dayAgo = new Date(now.getTime() - DAY_MS);
   const exact = await tx.release.count({ where: { mode, currency, at: { gte: dayAgo }, acceptedBy: null } });

@@ -13,7 +13,7 @@ type ReturnParts = AskParts & { onDue: () => void };
 /**
  * The shopper is back from the hosted page. Nothing that the redirect says is believed: verify is asked, at most once,
  * unless somebody else is asking already.
- * @param mayAsk false: beyond the limits, the order is shown as it stands
+ * @param mayAsk false: beyond the limits the order is shown as it stands, and nothing becomes due
  * @returns null for a reference that is not ours
  */
 export async function returnFromCheckout(
@@ -39,7 +39,7 @@ export async function returnFromCheckout(
       const other = await prisma.payment.findUnique({ where: { reference } });
       if (other?.answeredAt?.getTime() !== payment.answeredAt?.getTime()) break;
     }
-  } else if (!isSettled) {
+  } else if (mayAsk && !isSettled) {
     await hint(prisma, mode, [reference]);
     onDue();
   }

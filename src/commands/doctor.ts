@@ -1,6 +1,6 @@
 import { EnvHttpProxyAgent, request } from 'undici';
 import { channelsOf } from '../alerts/channels.ts';
-import { readNote } from '../alerts/notes.ts';
+import { readNotes } from '../alerts/notes.ts';
 import { STATES } from '../alerts/states.ts';
 import { USER_AGENT } from '../gateway/client.ts';
 import { codeOf, Unanswered } from '../gateway/errors.ts';
@@ -32,13 +32,14 @@ const DAILY: Checks = {
     return [outcome === 'not_found', says];
   },
   adapter: async ({ gateway, prisma }) => {
-    const fault = await readNote(prisma, gateway.mode, 'adapter-fault');
-    if (fault?.version === gateway.adapterVersion)
+    const faults = (await readNotes(prisma, gateway.mode, 'adapter-fault')).filter(
+      ({ version }) => version === gateway.adapterVersion,
+    );
+    if (faults.length > 0) {
+      const says = faults.map(({ member, message, at }) => `${member} ${message}, at ${at.toISOString()}.`).join(' ');
       // Anybody may send a webhook that the adapter cannot read.
-      return [
-        fault.member.startsWith('webhook.') ? false : null,
-        `${fault.member} ${fault.message}, at ${fault.at.toISOString()}.`,
-      ];
+      return [faults.every(({ member }) => member.startsWith('webhook.')) ? false : null, says];
+    }
     const unreadable = { mode: gateway.mode, unreadableSince: { not: null } };
     const unanswered = await prisma.payment.count({ where: unreadable });
     if (unanswered > 0) return [false, `It cannot read what verify says of ${unanswered} payments.`];
@@ -86,8 +87,8 @@ const LIVE: Checks = {
   },
   receiver: ({ hasReceiver }) => [hasReceiver, `${hasReceiver ? 'One' : 'None'} gets paid orders from this process.`],
   TRUSTED_PROXIES: async ({ prisma, gateway: { mode } }) => {
-    const seen = await readNote(prisma, mode, 'untrusted-proxy');
-    if (seen === null) return [true, 'No request came through a proxy that it does not name.'];
+    const [seen] = await readNotes(prisma, mode, 'untrusted-proxy');
+    if (seen === undefined) return [true, 'No request came through a proxy that it does not name.'];
     const { peer, header, at } = seen;
     return [false, `${peer} sent ${header} at ${at.toISOString()} and is not named: its clients share one limit.`];
   },

@@ -87,13 +87,15 @@ const LOOK_EVERY_MS = 500;
 const PAUSES_SEC = [5, 30, 120, 600, 1_800, 3_600];
 const GIVE_UP_SEC = 3 * 86_400;
 const LONGEST_WAIT_SEC = 3_600;
+/** No retry is due later than this. */
+const LATEST_RETRY_SEC = LONGEST_WAIT_SEC + 60;
 
 type Claimed = Outgoing & { tries: number; isOld: boolean };
 
 /**
  * Takes messages that are due. `order.paid` ships goods, so it goes first and waits for nothing. Messages that inform
  * are sent in the order of happening for each order; none waits for one that is held back or given up. A message that
- * was never tried goes before those that failed before. A lease or a first try that is due later than it can be was
+ * was never tried goes before those that failed before. A lease or a try that is due later than it can be was
  * written before the database's clock was set back, so it delays nothing.
  */
 async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<Claimed[]> {
@@ -103,7 +105,8 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
       first_try_at = coalesce(first_try_at, clock_timestamp())
     WHERE id IN (
       SELECT id FROM messages m
-      WHERE (next_try_at <= clock_timestamp() OR (tries = 0 AND next_try_at IS NOT NULL))
+      WHERE (next_try_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => ${LATEST_RETRY_SEC})
+          OR (tries = 0 AND next_try_at IS NOT NULL))
         AND held_by IS NULL AND sent_at IS NULL AND mode = ${mode}::mode
         AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '30 seconds')
         AND (type = 'order.paid' OR NOT EXISTS (
@@ -121,7 +124,7 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
     await withinTime(receiver, message);
   } catch (error) {
     // It is logged, and an own receiver's error may quote an address.
-    const lastError = storable(error instanceof Error ? error.message : String(error));
+    const lastError = storable(String(error instanceof Error ? error.message : error));
     const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
     const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
     const wantedSec = error instanceof NotTaken ? (error.waitSec ?? 0) : 0;

@@ -1,4 +1,4 @@
-import type { Reading, ServiceAdapter, TransferReading } from './adapter.ts';
+import type { PagePosition, Reading, ServiceAdapter, TransferReading, Window } from './adapter.ts';
 import { storable } from './evidence.ts';
 
 /**
@@ -25,38 +25,37 @@ type Call = <T>(member: string, work: () => T, faultOf: (result: unknown) => str
  */
 export function checkedAdapter(adapter: ServiceAdapter, onFault: (fault: AdapterFault) => void): ServiceAdapter {
   const call: Call = (member, work, faultOf) => {
-    const fail = (message: string): never => {
-      onFault({ member, message });
-      throw new Error(`${member} ${message}`);
-    };
     let result: ReturnType<typeof work>;
     try {
       result = work();
     } catch (error) {
-      return fail(`throws ${storable(String(error))}`);
+      // An error's own message may quote the record, or the key. It stays with the answer, and is redacted there.
+      onFault({ member, message: `throws ${nameOf(error)}` });
+      const detail = member === 'authorize' ? nameOf(error) : storable(String(error));
+      throw new Error(`${member} throws ${detail}`, { cause: error });
     }
     const fault = faultOf(result);
-    return fault === null ? result : fail(fault);
+    if (fault === null) return result;
+    onFault({ member, message: fault });
+    throw Object.assign(new Error(`${member} ${fault}`), { reference: referenceOf(result) });
   };
   const { authorize, webhook } = adapter;
-  const checked: ServiceAdapter = {
-    ...adapter,
+  const checked = over(adapter, {
     initialize: checkedInitialize(adapter.initialize, call),
-    verify: { record: (answer) => call('verify.record', () => adapter.verify.record(answer), anything) },
+    verify: { record: (answer: unknown) => call('verify.record', () => adapter.verify.record(answer), anything) },
     history: checkedHistory(adapter.history, call),
-    read: (record) => call('read', () => adapter.read(record), faultOfReading),
-    webhook: {
-      ...webhook,
-      references: (event) => call('webhook.references', () => webhook.references(event), listOfTexts),
-    },
-  };
+    read: (record: unknown) => whole(call('read', () => adapter.read(record), faultOfReading)),
+    webhook: over(webhook, {
+      references: (event: unknown) => call('webhook.references', () => webhook.references(event), list),
+    }),
+  });
   if (authorize !== undefined)
     checked.authorize = (key) => call('authorize', () => authorize.call(adapter, key), headers);
   if (adapter.transfers !== undefined) checked.transfers = checkedTransfers(adapter.transfers, call);
   const { balances } = adapter;
   if (balances !== undefined) {
     const read = (answer: unknown) => call('balances.read', () => balances.read(answer), faultOfBalances);
-    checked.balances = { ...balances, read };
+    checked.balances = over(balances, { read });
   }
   return checked;
 }
@@ -70,12 +69,11 @@ function checkedInitialize(initialize: ServiceAdapter['initialize'], call: Call)
 }
 
 function checkedHistory(history: ServiceAdapter['history'], call: Call): ServiceAdapter['history'] {
-  const checked: ServiceAdapter['history'] = {
-    ...history,
-    first: (window) => call('history.first', () => history.first(window), path),
-    rows: (page) => call('history.rows', () => history.rows(page), listOrNull),
-    next: (page, at) => call('history.next', () => history.next(page, at), pathOrNull),
-  };
+  const checked = over(history, {
+    first: (window: Window) => call('history.first', () => history.first(window), path),
+    rows: (page: unknown) => call('history.rows', () => history.rows(page), listOrNull),
+    next: (page: unknown, at: PagePosition) => call('history.next', () => history.next(page, at), pathOrNull),
+  });
   const { isForeign } = history;
   if (isForeign !== undefined)
     checked.isForeign = (row) => call('history.isForeign', () => isForeign.call(history, row), yesOrNo);
@@ -93,6 +91,34 @@ function checkedTransfers(transfers: Transfers, call: Call): Transfers {
   };
 }
 
+/** An object with some members of its own, and all others of the original, also those that its class has. */
+function over<T extends object, Members extends Partial<T>>(original: T, members: Members): T & Members {
+  return Object.assign(Object.create(original) as T, members);
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.constructor.name : kindOf(error));
+
+/** The reference in a reading that cannot be used as a whole; null: it names none. */
+function referenceOf(reading: unknown): string | null {
+  const { reference } = Object(reading) as { reference?: unknown };
+  return typeof reference === 'string' ? reference : null;
+}
+
+/** With null where a member is left out or, as text, empty. */
+function whole(reading: Reading | null): Reading | null {
+  if (reading === null) return null;
+  const text = (value: string | null | undefined) => (value === undefined || value === '' ? null : value);
+  const { reference, currency, amount, id, doubt } = reading;
+  return {
+    ...reading,
+    reference: text(reference),
+    currency: text(currency),
+    amount: amount ?? null,
+    id: text(id),
+    doubt: text(doubt),
+  };
+}
+
 /** @returns what is wrong with a reading, as the end of a sentence that begins with `read`; null: it can be stored */
 export function faultOfReading(reading: unknown): string | null {
   if (reading === null) return null;
@@ -100,7 +126,7 @@ export function faultOfReading(reading: unknown): string | null {
   const { status, word, reference, currency, id, doubt, mode, amount, refunded } = reading as Partial<
     Record<keyof Reading, unknown>
   >;
-  if (!STATUSES.includes(status)) return `returns the status ${storable(String(status))}, which is none of the six`;
+  if (!STATUSES.includes(status)) return 'returns a status that is none of the six';
   if (typeof word !== 'string') return `returns ${kindOf(word)} as word, and not the service's status word`;
   if (mode != null && mode !== 'test' && mode !== 'live') return 'returns a mode that is neither test nor live';
   const texts = { word, reference, currency, id, doubt };
@@ -142,15 +168,14 @@ function listOrNull(value: unknown): string | null {
   return value === null || Array.isArray(value) ? null : `returns ${kindOf(value)}, and not a list or null`;
 }
 
-function listOfTexts(value: unknown): string | null {
-  const isListOfTexts = Array.isArray(value) && value.every((one) => typeof one === 'string');
-  return isListOfTexts ? null : `returns ${kindOf(value)}, and not a list of texts`;
+function list(value: unknown): string | null {
+  return Array.isArray(value) ? null : `returns ${kindOf(value)}, and not a list of texts`;
 }
 
 const anything = (): null => null;
 
 function yesOrNo(value: unknown): string | null {
-  return typeof value === 'boolean' ? null : `returns ${kindOf(value)}, and not true or false`;
+  return value === undefined || typeof value === 'boolean' ? null : `returns ${kindOf(value)}, and not true or false`;
 }
 
 function faultOfTransfer(transfer: unknown): string | null {

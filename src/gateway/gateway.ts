@@ -64,6 +64,11 @@ type GatewayOptions = Omit<Service, 'ask'> & {
   logger: Logger;
 };
 
+function logKey(logger: Logger, isRefused: boolean): void {
+  if (isRefused) logger.error({ alert: 'key_refused' }, 'the service refuses GATEWAY_SECRET_KEY: replace it');
+  else logger.info('the service accepts the secret key again');
+}
+
 /** Milliseconds for an answer: what a call has not used to wait for its turn, and `mostMs` at most. */
 function timeLeft(endMs: number, mostMs: number): number {
   return Math.min(mostMs, Math.max(1, Math.ceil(endMs - performance.now())));
@@ -71,8 +76,10 @@ function timeLeft(endMs: number, mostMs: number): number {
 
 export function createGateway(options: GatewayOptions): Gateway {
   const { url, key, mode, adapterVersion, logger, concurrency } = options;
-  const adapter = checkedAdapter(options.adapter, options.onAdapterFault);
   const redact = createRedactor(key.reveal());
+  const adapter = checkedAdapter(options.adapter, ({ member, message }) => {
+    options.onAdapterFault({ member, message: redact(message) });
+  });
   const headers = adapter.authorize?.(key.reveal()) ?? { 'x-api-key': key.reveal() };
   const publicOnly = mode === 'live' && !LOOPBACK.has(url.hostname);
   const client = createClient({ origin: url.origin, headers, redact, connections: concurrency * 2, publicOnly });
@@ -82,9 +89,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   let askAgainMs = 0;
 
   const noteKey = (isRefused: boolean): void => {
-    if (isRefused && !keyRefused)
-      logger.error({ alert: 'key_refused' }, 'the service refuses GATEWAY_SECRET_KEY: replace it');
-    if (!isRefused && keyRefused) logger.info('the service accepts the secret key again');
+    if (isRefused !== keyRefused) logKey(logger, isRefused);
     if (isRefused) askAgainMs = performance.now() + ASK_AGAIN_MS;
     keyRefused = isRefused;
   };

@@ -57,10 +57,9 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<boolean> {
   const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
-  // A process that stood still for longer than its lease brings an old answer. The newer one stays. A time of the future
-  // was stored before the database's clock was set back, and orders nothing.
-  const { answeredAt } = payment;
-  if (answeredAt !== null && answeredAt > lease.askedAt && answeredAt <= change.now) {
+  // Only the newest lease may write its answer. A process that stood still for longer than its lease brings an old one,
+  // and somebody else has asked meanwhile. Leases order answers, and times do not: the database's clock may be set back.
+  if (payment.leasedUntil?.getTime() !== lease.leasedUntil.getTime()) {
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
   }
@@ -152,14 +151,16 @@ function schedule(change: Change, payment: DossierPayment, lease: Lease, isTaugh
   const again = hint !== null && !hint.isNewer && !isTaught ? followUp(hint.at, quietChecks, now) : null;
   const times = [regularCheck(change, payment, lease), hinted, again].filter((time) => time !== null);
   const [earliest = null] = times.sort((a, b) => a.getTime() - b.getTime());
+  // A hint stays until it has been followed to the end, so that the payment goes before those that nobody points at.
+  const isFollowed = hinted === null && again === null;
   setPayment(change, payment, {
     answeredAt: lease.askedAt,
     leasedUntil: null,
     failures: 0,
     quietChecks,
     nextCheckAt: earliest,
-    // It stays until it has been followed to the end, so that the payment goes before those that nobody points at.
-    hintedAt: hinted === null && again === null ? null : (hint?.at ?? null),
+    hintedAt: isFollowed ? null : (hint?.at ?? null),
+    signedHint: !isFollowed && payment.signedHint,
   });
 }
 

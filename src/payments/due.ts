@@ -47,7 +47,7 @@ export async function askNow(parts: AskParts, reference: string, cause: Lease['c
 }
 
 /**
- * Leases of payments that are due: first those that somebody points at, then by time. Thousands of abandoned payments
+ * Leases of payments that are due: first those of new signed webhooks, then those that anybody points at, then by time. Thousands of abandoned payments
  * then delay no shopper who has just paid. What a process that died left behind ends by itself.
  */
 async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
@@ -58,7 +58,7 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
       SELECT reference FROM payments
       WHERE next_check_at <= clock_timestamp() AND mode = ${mode}::mode AND order_id IS NOT NULL
         AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
-      ORDER BY hinted_at IS NULL, next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      ORDER BY NOT signed_hint, hinted_at IS NULL, next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt",
       hinted_at IS NOT NULL AS "isHinted"`;
   return rows.map(({ isHinted, ...row }) => ({ ...row, cause: isHinted ? 'hint' : 'schedule' }));
@@ -68,20 +68,21 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
  * A webhook or a return names payments: those that are ours become due, at once or after a pause. It proves nothing,
  * and a flood of repeated hints costs few questions.
  * @param isNews a signed body that was not seen before: it is followed at once, whatever came before it
+ * @param most so many payments of ours become due
  * @returns the references that are ours
  */
 export async function hint(
   prisma: PrismaClient,
   mode: Mode,
   references: readonly string[],
-  isNews = false,
+  { isNews = false, most = 100 } = {},
 ): Promise<string[]> {
   if (references.length === 0) return [];
   // afterHint of schedule.ts by the database's clock; arrays begin at 1, and least and greatest pass over NULL: what no
   // check awaits becomes due, too. An answer of the future was stored before the clock was set back: it delays nothing.
   // Locked in the order in which lockOrder does.
   const ours = await prisma.$queryRaw<{ reference: string }[]>`
-    UPDATE payments SET hinted_at = clock_timestamp(),
+    UPDATE payments SET hinted_at = clock_timestamp(), signed_hint = signed_hint OR ${isNews},
       quiet_checks = CASE WHEN ${isNews} THEN 0 ELSE quiet_checks END,
       next_check_at = least(next_check_at, CASE WHEN ${isNews} THEN clock_timestamp() ELSE greatest(
         clock_timestamp() + make_interval(secs => CASE WHEN failures < 3 THEN 0 ELSE 10 END),
@@ -90,7 +91,7 @@ export async function hint(
     WHERE reference IN (
       SELECT reference FROM payments
       WHERE reference = ANY(${references}) AND mode = ${mode}::mode AND order_id IS NOT NULL
-      ORDER BY reference FOR NO KEY UPDATE)
+      ORDER BY reference LIMIT ${most} FOR NO KEY UPDATE)
     RETURNING reference`;
   return ours.map(({ reference }) => reference);
 }

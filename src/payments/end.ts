@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { BY_DEADLINE, priceEndsAt } from '../orders/order.ts';
+import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
 import { record, setOrder, setPayment, tell, type Change, type DossierPayment } from './change.ts';
@@ -104,7 +105,13 @@ export async function endOverdue({ logger, ...parts }: AskParts & { logger: Logg
     })),
   ];
   for (const { id } of overdue) {
-    const outcome = await endOrder(parts, id, BY_DEADLINE, 'the time to pay is over');
-    logger.info({ orderId: id, outcome }, 'the deadline of an order has passed');
+    try {
+      const outcome = await endOrder(parts, id, BY_DEADLINE, 'the time to pay is over');
+      logger.info({ orderId: id, outcome }, 'the deadline of an order has passed');
+    } catch (error) {
+      // One order that cannot be written keeps no other from its end.
+      if (isDatabaseAway(error)) throw error;
+      logger.error({ err: error, orderId: id }, 'the deadline of an order has passed, and it could not be ended');
+    }
   }
 }

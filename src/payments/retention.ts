@@ -1,4 +1,4 @@
-import { transact, type Tx } from '../platform/db.ts';
+import { isDatabaseAway, transact, type Tx } from '../platform/db.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 
 const BATCH = 5_000;
@@ -14,14 +14,25 @@ type Periods = { RETAIN_BODIES_DAYS: number | null; RETAIN_UNPAID_DAYS: number }
 
 /** Removes what is older than the configuration says. @returns how many rows of each kind; null: that kind is kept */
 export async function retain(prisma: PrismaClient, { RETAIN_BODIES_DAYS, RETAIN_UNPAID_DAYS }: Periods) {
+  await removeSamples(prisma);
   return {
     bodies: RETAIN_BODIES_DAYS === null ? null : await emptyBodies(prisma, RETAIN_BODIES_DAYS),
     orders: RETAIN_UNPAID_DAYS === 0 ? null : await removeUnpaid(prisma, RETAIN_UNPAID_DAYS),
   };
 }
 
+/** Anybody can send unsigned webhooks, and wrong ones: their samples are for looking at, and end after this long. */
+const SAMPLE_DAYS = 30;
+
+async function removeSamples(prisma: PrismaClient): Promise<void> {
+  const lastAt = { lt: new Date(Date.now() - SAMPLE_DAYS * DAY_MS) };
+  const where = { signature: { in: ['unsigned', 'refused'] }, lastAt };
+  await untilDone(() => prisma.webhook.deleteMany({ where, limit: BATCH }));
+}
+
 /** Orders of one transaction: it must end long before its time limit. */
 const ORDERS_AT_ONCE = 100;
+type Ended = { id: string; endedAt: Date };
 
 /**
  * Deletes orders that ended so many days ago and never had money, a case, or a message that was not sent. Their
@@ -30,27 +41,48 @@ const ORDERS_AT_ONCE = 100;
  */
 async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number> {
   let removed = 0;
-  // Orders that stay are passed over once, and not again by each transaction.
-  let from = new Date(0);
+  // Page by page: an order that stays is looked at once.
+  let last: Ended = { id: '', endedAt: new Date(0) };
   for (;;) {
-    const ended = await transact(prisma, (tx) => removeSome(tx, days, from));
-    removed += ended.length;
-    from = ended.at(-1) ?? from;
-    if (ended.length < ORDERS_AT_ONCE) return removed;
+    // Raw: a function of the database says which may go.
+    const page = await prisma.$queryRaw<Ended[]>`
+      SELECT id, ended_at AS "endedAt" FROM orders
+      WHERE (ended_at, id) > (${last.endedAt}, ${last.id}) AND released_reference IS NULL
+        AND ended_at < clock_timestamp() - make_interval(days => ${days}::int) AND may_be_removed(id)
+      ORDER BY ended_at, id LIMIT ${ORDERS_AT_ONCE}`;
+    removed += await removeOrders(
+      prisma,
+      page.map(({ id }) => id),
+    );
+    const end = page.at(-1);
+    if (end === undefined || page.length < ORDERS_AT_ONCE) return removed;
+    last = end;
   }
 }
 
-/** @param from deletes orders that ended then or later @returns when each deleted order had ended, the oldest first */
-async function removeSome(tx: Tx, days: number, from: Date): Promise<Date[]> {
-  // Raw: Prisma cannot lock rows. An order that somebody changes at this moment is left for the next time.
-  const found = await tx.$queryRaw<{ id: string; endedAt: Date }[]>`
-    SELECT id, ended_at AS "endedAt" FROM orders o
-    WHERE ended_at BETWEEN ${from} AND clock_timestamp() - make_interval(days => ${days}::int)
-      AND released_reference IS NULL AND never_had_money(id) AND NOT EXISTS (
-        SELECT FROM messages m WHERE m.order_id = o.id AND m.sent_at IS NULL
-          AND (m.next_try_at IS NOT NULL OR m.held_by IS NOT NULL OR m.tries > 0))
-    ORDER BY ended_at LIMIT ${ORDERS_AT_ONCE} FOR UPDATE SKIP LOCKED`;
-  const orderId = { in: found.map(({ id }) => id) };
+/** Together; or, if the database refuses one of them, each alone: it keeps no other. @returns how many were removed */
+async function removeOrders(prisma: PrismaClient, ids: string[]): Promise<number> {
+  try {
+    return await transact(prisma, (tx) => removeLocked(tx, ids));
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error;
+    if (ids.length === 1) return 0;
+    let removed = 0;
+    for (const id of ids) removed += await removeOrders(prisma, [id]);
+    return removed;
+  }
+}
+
+/** An order that somebody changes at this moment, or whose payment a webhook has just named, is left for the next time. */
+async function removeLocked(tx: Tx, ids: string[]): Promise<number> {
+  // Raw: Prisma cannot lock rows. What may go is asked again by a statement that begins when all of it is locked.
+  await tx.$queryRaw`
+    SELECT FROM payments WHERE order_id IN (
+      SELECT id FROM orders WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE SKIP LOCKED)
+    ORDER BY reference FOR UPDATE`;
+  const locked = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM orders WHERE id = ANY(${ids}) AND may_be_removed(id) FOR UPDATE SKIP LOCKED`;
+  const orderId = { in: locked.map(({ id }) => id) };
   await tx.journalEntry.deleteMany({ where: { orderId } });
   await tx.message.deleteMany({ where: { orderId } });
   await tx.idempotencyKey.deleteMany({ where: { orderId } });
@@ -58,8 +90,7 @@ async function removeSome(tx: Tx, days: number, from: Date): Promise<Date[]> {
   await tx.money.deleteMany({ where: { payment: { orderId } } });
   await tx.payment.deleteMany({ where: { orderId } });
   await tx.orderLine.deleteMany({ where: { orderId } });
-  await tx.order.deleteMany({ where: { id: orderId } });
-  return found.map(({ endedAt }) => endedAt);
+  return (await tx.order.deleteMany({ where: { id: orderId } })).count;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Integers that a double may not hold have 16 digits or more. Those in strings mostly stand behind a quote. */
 const MAY_BE_LONG = /(?:^|[:[,\s])-?\d{16}/;
-/** A whole JSON string, or a whole number. Strings are matched so that digits in them are passed over. */
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+/** A whole JSON string, or an integer of 16 digits or more. Strings are matched so that digits in them are passed over. */
+const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
 /**
  * Parses JSON. An integer beyond 2^53 becomes a text with all its digits, because a number would round it: identifiers
@@ -13,13 +13,13 @@ export function parseJson(text: string): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(json);
     // The texts are only changed where they are JSON, so that nothing becomes JSON by the change.
-    return MAY_BE_LONG.test(json) ? { value: JSON.parse(json.replace(STRING_OR_NUMBER, keepDigits)) } : { value };
+    return MAY_BE_LONG.test(json) ? { value: JSON.parse(json.replace(STRING_OR_LONG, keepDigits)) } : { value };
   } catch {
     return undefined;
   }
 }
 
 function keepDigits(token: string): string {
-  const isLongInteger = /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token));
+  const isLongInteger = !token.startsWith('"') && !Number.isSafeInteger(Number(token));
   return isLongInteger ? `"${token}"` : token;
 }

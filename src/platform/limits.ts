@@ -39,8 +39,10 @@ export function createLimit(options: LimitOptions): Limit {
   const ofSite = createCounter({ ...options, name: `${name}-site`, points: points * NETWORKS_OF_SITE });
   return {
     take: async (key, n = 1) => {
-      await ofKey.take(key, n);
       const site = siteOf(key);
+      // A site that has used up its points writes no row for each of its networks.
+      if (site !== null && !(await ofSite.has(site))) await ofSite.take(site, n);
+      await ofKey.take(key, n);
       if (site !== null) await ofSite.take(site, n);
     },
     has: async (key) => {

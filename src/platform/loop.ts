@@ -11,7 +11,10 @@ export type Loop = {
   stop(): Promise<void>;
 };
 
+/** After failures: of a loop that looks often, and of one that looks rarely. */
 const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_RARE_PAUSE_MS = 600_000;
+const FIRST_PAUSE_MS = 500;
 
 /**
  * @param pass does what is due, and says whether more is
@@ -45,7 +48,8 @@ export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: n
         failures += 1;
         logger.error({ err: error, loop: name, failures }, 'a pass failed');
         isWoken = false;
-        await pause(Math.min(pauseMs * 2 ** failures, LONGEST_PAUSE_MS));
+        const longest = pauseMs > LONGEST_PAUSE_MS ? Math.min(pauseMs, LONGEST_RARE_PAUSE_MS) : LONGEST_PAUSE_MS;
+        await pause(Math.min(Math.min(pauseMs, FIRST_PAUSE_MS) * 2 ** failures, longest));
       }
     }
   };

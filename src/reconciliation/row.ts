@@ -18,7 +18,9 @@ export type ListedRow = {
 };
 
 /** `aside`: of another integration or the other mode, with what it shows where that can be read. */
-export type ReadRow = { row: ListedRow; aside: boolean } | { aside: true; row: null } | { unreadable: string };
+export type ReadRow = { row: ListedRow; aside: boolean } | { aside: true; row: null } | Unreadable;
+/** `reference`: the payment that the row names, where at least that can be read. */
+type Unreadable = { unreadable: string; reference: string | null };
 
 /** As the largest total of an order. A bigint then holds the sum of the rows of one reference. */
 const MAX_AMOUNT = 10n ** 15n;
@@ -30,10 +32,14 @@ export function readRow(row: unknown, { adapter, mode, references }: Gateway): R
     const reading = adapter.read(row);
     const aside = isForeign || (reading?.mode != null && reading.mode !== mode);
     const listed = reading === null ? 'the adapter cannot read the row' : listedRow(reading, adapter, references);
-    if (typeof listed === 'string') return aside ? { aside, row: null } : { unreadable: listed };
+    if (typeof listed === 'string') {
+      const reference = references.parse(reading?.reference);
+      return aside ? { aside, row: null } : { unreadable: listed, reference };
+    }
     return { row: listed, aside };
   } catch (error) {
-    return { unreadable: `the adapter cannot read the row: ${String(error)}` };
+    const { reference } = Object(error) as { reference?: unknown };
+    return { unreadable: `the adapter cannot read the row: ${String(error)}`, reference: references.parse(reference) };
   }
 }
 

@@ -106,11 +106,20 @@ async function openRun(
   }
   await dropListed(client, mode, '0');
   if (!dryRun) await prisma.run.updateMany({ where: { mode, endedAt: null }, data: ended() });
-  const counts = { records: 0, pages: 0, unreadable: 0, why: null, setAside: { records: 0, totals: {} } };
+  const counts = {
+    records: 0,
+    pages: 0,
+    unreadable: 0,
+    why: null,
+    unreadableReferences: [],
+    setAside: { records: 0, totals: {} },
+  };
   const next = { path: gateway.adapter.history.first({ since, until }), number: 1 };
   const checkpoint: Checkpoint = { next, lastId: '0', counts, window };
   const full = since === null && until === null;
-  return { run: await prisma.run.create({ data: { mode, full, checkpoint } }), checkpoint };
+  // An address with our key in it is not kept: such a run begins anew.
+  const kept = gateway.redact(next.path) === next.path ? checkpoint : {};
+  return { run: await prisma.run.create({ data: { mode, full, checkpoint: kept } }), checkpoint };
 }
 
 /** The report of a list that could not be judged, and what all others begin with. */
@@ -204,6 +213,11 @@ async function settle(running: Running, batch: string[], listed: Lists, done: Do
     if (payment === undefined) done.strangers += 1;
     if (payment === undefined && done.strangers > MOST_STRANGERS) return;
     const orderId = payment?.orderId ?? null;
+    // A row that names it is there and cannot be read, so the history says nothing about it.
+    if (running.counts.unreadableReferences.includes(reference)) {
+      done.left += 1;
+      return;
+    }
     const isTooMuch = orderId !== null && done.verified >= MOST_QUESTIONS;
     if (orderId !== null && !isTooMuch) done.verified += 1;
     const isNew = payment === undefined ? strangerOf(reference, run, reachesBackDays, sums) : undefined;

@@ -63,11 +63,11 @@ async function takeSigned(
     update: { times: { increment: 1 }, lastAt: new Date() },
     select: { times: true },
   });
-  return hint(prisma, mode, references, times === 1);
+  return hint(prisma, mode, references, { isNews: times === 1 });
 }
 
-/** Of an unsigned webhook, so many payments are looked for. */
-const MAX_UNSIGNED_REFERENCES = 3;
+/** Of an unsigned webhook, so many payments become due. */
+const MAX_UNSIGNED_DUE = 3;
 
 /**
  * Anybody can send an unsigned webhook, so the work and the bytes that it causes are limited: a sample of it is kept, in
@@ -80,7 +80,7 @@ async function takeUnsigned(
   address: string,
 ): Promise<string[]> {
   const { mode } = gateway;
-  const ours = await hint(prisma, mode, named.slice(0, MAX_UNSIGNED_REFERENCES));
+  const ours = await hint(prisma, mode, named.slice(0, MAX_REFERENCES), { most: MAX_UNSIGNED_DUE });
   const now = new Date();
   const digest = digestOf(['unsigned', ours.toSorted()[0] ?? null, Math.floor(now.getTime() / 60_000)]);
   const body = new Uint8Array(Buffer.from(gateway.redact(text.slice(0, SAMPLE_LENGTH))));

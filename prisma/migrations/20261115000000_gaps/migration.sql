@@ -6,6 +6,9 @@ ALTER TABLE "orders" ADD COLUMN "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT now
 ALTER TABLE "orders" ALTER COLUMN "updated_at" SET DEFAULT clock_timestamp();
 CREATE INDEX "orders_by_change" ON "orders"("updated_at");
 
+-- A signed webhook that was not seen before goes before all other hints, which anybody can give.
+ALTER TABLE "payments" ADD COLUMN "signed_hint" BOOLEAN NOT NULL DEFAULT false;
+
 -- Orders that may still be paid, for the deadlines; and unpaid ones that have ended, for retention.
 CREATE INDEX "orders_open" ON "orders"("created_at") WHERE ((ended_at IS NULL) AND (released_reference IS NULL));
 CREATE INDEX "orders_ended_unpaid" ON "orders"("ended_at") WHERE (released_reference IS NULL);
@@ -24,6 +27,21 @@ CREATE FUNCTION "never_had_money"("the_order" TEXT) RETURNS boolean LANGUAGE sql
             WHERE p.order_id = the_order AND greatest(m.came, m.went, m.verify_shows, m.list_shows, m.list_beyond) > 0)
 $$;
 
+-- A ledger with money stays, so that nothing can be deleted by deleting its ledger first.
+CREATE TRIGGER "money_stays" BEFORE DELETE ON "money"
+    FOR EACH ROW EXECUTE FUNCTION "refuse_change"();
+
+-- Nor does an order go while one of its payments waits for an answer, or a message of it was not sent.
+CREATE FUNCTION "may_be_removed"("the_order" TEXT) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT never_had_money(the_order)
+        AND NOT EXISTS (
+            SELECT FROM messages WHERE order_id = the_order AND sent_at IS NULL
+                AND (next_try_at IS NOT NULL OR held_by IS NOT NULL OR tries > 0))
+        AND NOT EXISTS (
+            SELECT FROM payments WHERE order_id = the_order AND (next_check_at IS NOT NULL OR hinted_at IS NOT NULL
+                OR leased_until IS NOT NULL OR unreadable_since IS NOT NULL))
+$$;
+
 CREATE OR REPLACE FUNCTION "refuse_change"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'UPDATE' AND to_jsonb(NEW) - 'body' = to_jsonb(OLD) - 'body' AND to_jsonb(NEW) ->> 'body' IS NULL THEN
@@ -32,7 +50,7 @@ BEGIN
     IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'journal' AND never_had_money(to_jsonb(OLD) ->> 'order_id') THEN
         RETURN OLD;
     END IF;
-    IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'verifications' AND never_had_money(
+    IF TG_OP = 'DELETE' AND TG_TABLE_NAME IN ('verifications', 'money') AND never_had_money(
         (SELECT order_id FROM payments WHERE reference = to_jsonb(OLD) ->> 'reference')) THEN
         RETURN OLD;
     END IF;
