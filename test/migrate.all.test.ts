@@ -9,8 +9,11 @@ import { cloneDatabase, type TestDatabase } from './support/database.ts';
 
 let project: ProjectCopy;
 let database: TestDatabase;
+/** The migrations that the program has; those that a test writes come after them. */
+let shipped: string[];
 beforeAll(async () => {
   [project, database] = await Promise.all([copyProject(), cloneDatabase()]);
+  shipped = await folders();
 });
 afterAll(async () => {
   await project.remove();
@@ -32,11 +35,13 @@ function npm(words: string[], env: Record<string, string> = { DATABASE_URL: data
 }
 
 const migrate = (...words: string[]) => npm(['db:migrate', '--', ...words]);
-const folders = async () => (await readdir(join(project.folder, 'prisma/migrations'))).filter((one) => /^\d/.test(one));
+const folders = async () =>
+  (await readdir(join(project.folder, 'prisma/migrations'))).filter((one) => /^\d/.test(one)).sort();
+const written = async () => (await folders()).filter((one) => !shipped.includes(one));
 const temporary = () => database.query(`SELECT datname FROM pg_database WHERE datname LIKE 'migrate\\_%'`);
 const columns = () =>
   database.query(`SELECT column_name, data_type FROM information_schema.columns
-    WHERE table_name = 'orders' AND column_name IN ('gift_note', 'weight')`);
+    WHERE table_name = 'orders' AND column_name IN ('test_column', 'test_number')`);
 
 async function changeSchema(change: (schema: string) => string): Promise<void> {
   const file = join(project.folder, 'prisma/schema.prisma');
@@ -53,44 +58,44 @@ test.each([
 ])('%j is not understood: exit code 64, and nothing is written', async (words, message) => {
   const { code, said } = await migrate(...words);
   expect(said).toContain(message);
-  expect([code, (await folders()).length]).toEqual([64, 1]);
+  expect([code, await written()]).toEqual([64, []]);
 });
 
 test('without a difference it says so and writes nothing', async () => {
   const { code, said } = await migrate('--name', 'nothing');
   expect(said).toContain('No migration was written.');
-  expect([code, (await folders()).length, await temporary()]).toEqual([0, 1, []]);
+  expect([code, await written(), await temporary()]).toEqual([0, [], []]);
 });
 
 test('a schema that is not valid is told, and the temporary database goes', async () => {
-  await addTo('giftNote Txet? @map("gift_note")');
-  const { code, said } = await migrate('--name', 'add_gift_note');
+  await addTo('testColumn Txet? @map("test_column")');
+  const { code, said } = await migrate('--name', 'add_test_column');
   expect(said).toContain('Txet');
-  expect([code, (await folders()).length, await temporary()]).toEqual([1, 1, []]);
+  expect([code, await written(), await temporary()]).toEqual([1, [], []]);
   await changeSchema((schema) => schema.replace('Txet', 'String'));
 });
 
 test('a column is added: the migration is written as Prisma writes it and applied, and the client knows it', async () => {
-  const { code, said } = await migrate('--name', 'add_gift_note');
-  expect(said).toMatch(/Wrote prisma\/migrations\/\d{14}_add_gift_note\/migration\.sql/);
-  const [, folder = ''] = await folders();
-  expect(folder).toMatch(/^\d{14}_add_gift_note$/);
+  const { code, said } = await migrate('--name', 'add_test_column');
+  expect(said).toMatch(/Wrote prisma\/migrations\/\d{14}_add_test_column\/migration\.sql/);
+  const [folder = ''] = await written();
+  expect(folder).toMatch(/^\d{14}_add_test_column$/);
   const sql = await readFile(join(project.folder, 'prisma/migrations', folder, 'migration.sql'), 'utf8');
-  expect(sql).toBe('-- AlterTable\nALTER TABLE "orders" ADD COLUMN     "gift_note" TEXT;\n');
-  expect(await columns()).toEqual([{ column_name: 'gift_note', data_type: 'text' }]);
+  expect(sql).toBe('-- AlterTable\nALTER TABLE "orders" ADD COLUMN     "test_column" TEXT;\n');
+  expect(await columns()).toEqual([{ column_name: 'test_column', data_type: 'text' }]);
   const client = await readFile(join(project.folder, 'src/platform/prisma/models/Order.ts'), 'utf8');
-  expect(client).toContain('giftNote');
+  expect(client).toContain('testColumn');
   expect([code, await temporary()]).toEqual([0, []]);
   expect((await migrate('--name', 'again')).said).toContain('No migration was written.');
 });
 
 test('what the database does not take is told, with the file to correct', async () => {
-  await database.query('ALTER TABLE orders ADD COLUMN weight integer');
-  await addTo('weight Int?');
-  const { code, said } = await migrate('--name', 'add_weight');
+  await database.query('ALTER TABLE orders ADD COLUMN test_number integer');
+  await addTo('testNumber Int? @map("test_number")');
+  const { code, said } = await migrate('--name', 'add_test_number');
   expect(said).toMatch(/Wrote (\S+), but the database does not take it\.[^]*Correct \1 and run npm run db:deploy/);
   expect([code, await temporary()]).toEqual([1, []]);
-  await database.query('ALTER TABLE orders DROP COLUMN weight');
+  await database.query('ALTER TABLE orders DROP COLUMN test_number');
 });
 
 test('npm run db:deploy applies what is missing, on the embedded database as well', async () => {
