@@ -115,6 +115,7 @@ test('--record adds what it saw as examples that pass, without the key and witho
   expect(said).toContain('Written to src/custom/service.examples.json');
   expect(said).toContain('verify: "recorded: paid"');
   expect(said).toContain('Read them before you commit them');
+  expect(said.trimEnd()).toMatch(/\nAll examples pass: npm test -- test\/rules\/adapter\.test\.ts$/);
   expect(code).toBe(0);
 
   const text = await readFile(file, 'utf8');
@@ -155,4 +156,35 @@ test('a second --record replaces what the first has written', async () => {
   expect(SECTIONS.map((section) => after[section].length)).toEqual(SECTIONS.map((section) => before[section].length));
   expect(after.verify.at(-1)?.asked).not.toEqual(before.verify.at(-1)?.asked);
   expect(code).toBe(0);
+});
+
+test('after the adapter has learnt a word, --record removes what it recorded of that word, and nothing else', async () => {
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+  const words = `paid: ['success', 'paid'],`;
+  const adapter = join(project.folder, 'local/sandbox-adapter.ts');
+  const shipped = await readFile(adapter, 'utf8');
+  const env = { GATEWAY_URL: url, GATEWAY_SECRET_KEY: TEST_KEY };
+  await writeFile(file, JSON.stringify(EMPTY));
+  await writeFile(adapter, shipped.replace(words, ''));
+  const before = await probe(env, '--record');
+  expect(before.said).toContain('verify: "recorded: unknown"');
+  expect(before.code).toBe(1);
+
+  const examples = JSON.parse(await readFile(file, 'utf8')) as typeof EMPTY & { verify: object[] };
+  const failed = { answer: { data: { reference: 'ref-1', status: 'FAILED' } }, reads: 'not_found' };
+  examples.verify.push({ name: 'recorded: failed', recorded: true, asked: EMPTY.asked, ...failed });
+  await writeFile(file, JSON.stringify(examples));
+  await writeFile(adapter, shipped);
+  const { code, said } = await probe(env, '--record');
+  expect(said).toContain('verify: "recorded: unknown" of an earlier recording is removed');
+  expect(said.trimEnd()).toMatch(/\n1 other example differs: npm test -- test\/rules\/adapter\.test\.ts shows it$/);
+  expect(code).toBe(1);
+  const names = loadExamples(file).verify.map(({ name }) => name);
+  expect(names.sort()).toEqual([
+    'recorded: failed',
+    'recorded: not_found',
+    'recorded: paid',
+    'recorded: paid',
+    'recorded: pending',
+  ]);
 });

@@ -52,7 +52,8 @@ describe('npm run probe', () => {
   test.each([
     ['a live key', { GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_SECRET_KEY: 'sk_live_c4n4ry' }, 'is a live key'],
     ['a service that is away', { GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_SECRET_KEY: TEST_KEY }, 'ECONNREFUSED'],
-    ['an amount that is none', {}, 'npm run probe -- 25.00 NGN', ['much']],
+    ['an amount that is none', {}, 'npm run probe -- [--record] [25.00 NGN]', ['much']],
+    ['an option that it does not have', {}, 'npm run probe -- [--record] [25.00 NGN]', ['--recrod']],
   ])('ends with 2 for %s, and asks nothing', async (_what, env, words, typed: string[] = []) => {
     const { code, said } = await run('tools/probe.ts', env, typed);
     expect(said).toContain(words);

@@ -26,6 +26,7 @@ import { moneyText, placeOf, readRecord, visible, type Asked, type Fault } from 
  * not configured it starts: a sandbox, which it pays itself. It needs no database.
  */
 
+const USAGE = 'Usage: npm run probe -- [--record] [25.00 NGN]';
 const NO_DATABASE = 'postgres://none@127.0.0.1/none';
 const POLL_MS = 5_000;
 const WAIT_MS = 20 * 60_000;
@@ -70,7 +71,7 @@ async function run(typed: string[]): Promise<number> {
 function moneyIn([text = '25.00', code = 'NGN']: string[]): Money {
   const currency = payableCurrency(code);
   const amount = currency === null ? null : parseMajor(text, currency);
-  if (currency === null || amount === null || amount <= 0n) throw new UserFacingError('npm run probe -- 25.00 NGN');
+  if (currency === null || amount === null || amount <= 0n) throw new UserFacingError(USAGE);
   return { amount, currency };
 }
 
