@@ -48,8 +48,14 @@ export async function writeMigration(databaseUrl: string, name: string): Promise
     await applyMigrations(url);
     return stepsTo(url, schema);
   });
-  if (isEmptyScript(script))
-    return 'prisma/schema.prisma and prisma/migrations say the same. No migration was written.\n';
+  if (isEmptyScript(script)) {
+    // The schema may have changed with a checkout, while the client is still that of the one before.
+    generateClient();
+    return [
+      'prisma/schema.prisma and prisma/migrations say the same. No migration was written.',
+      'Generated the Prisma client anew.\n',
+    ].join('\n');
+  }
   const folder = `${timeAfter(migrationFolders())}_${name}`;
   const file = `prisma/migrations/${folder}/migration.sql`;
   mkdirSync(new URL(`migrations/${folder}/`, PRISMA));

@@ -61,9 +61,12 @@ test.each([
   expect([code, await written()]).toEqual([64, []]);
 });
 
-test('without a difference it says so and writes nothing', async () => {
+test('without a difference it says so and writes nothing, but generates the client anew', async () => {
+  const stale = join(project.folder, 'src/platform/prisma/models/Order.ts');
+  await writeFile(stale, '');
   const { code, said } = await migrate('--name', 'nothing');
-  expect(said).toContain('No migration was written.');
+  expect(said).toContain('No migration was written.\nGenerated the Prisma client anew.\n');
+  expect(await readFile(stale, 'utf8')).toContain('OrderModel');
   expect([code, await written(), await temporary()]).toEqual([0, [], []]);
 });
 
