@@ -20,6 +20,8 @@ const USAGE = 'npm run db:migrate -- --name add_gift_note';
 const NAME = /^[a-z][a-z0-9_]{0,99}$/;
 /** SQL of PostgreSQL: the user may not do it. */
 const NOT_ALLOWED = '42501';
+/** SQL of PostgreSQL: the table is not there. */
+const NO_SUCH_TABLE = '42P01';
 
 /** The name that was typed. @throws {UserFacingError} that says how to type it, exit code 64 */
 export function migrationName(words: string[]): string {
@@ -44,6 +46,7 @@ function nameIn(words: string[]): string | undefined {
 /** Writes the migration, applies it, and generates the client anew. @returns what it did, for people */
 export async function writeMigration(databaseUrl: string, name: string): Promise<string> {
   const schema = readFileSync(new URL('schema.prisma', PRISMA), 'utf8');
+  const warning = warningAbout(await appliedWithoutFolder(databaseUrl));
   const script = await withTemporaryDatabase(databaseUrl, async (url) => {
     await applyMigrations(url);
     return stepsTo(url, schema);
@@ -54,13 +57,14 @@ export async function writeMigration(databaseUrl: string, name: string): Promise
     return [
       'prisma/schema.prisma and prisma/migrations say the same. No migration was written.',
       'Generated the Prisma client anew.\n',
+      ...warning,
     ].join('\n');
   }
   const folder = `${timeAfter(migrationFolders())}_${name}`;
   const file = `prisma/migrations/${folder}/migration.sql`;
   mkdirSync(new URL(`migrations/${folder}/`, PRISMA));
   writeFileSync(new URL(`migrations/${folder}/migration.sql`, PRISMA), script);
-  await apply(databaseUrl, file);
+  await apply(databaseUrl, file, warning);
   generateClient();
   return [
     `Wrote ${file}:\n\n${script}`,
@@ -69,17 +73,46 @@ export async function writeMigration(databaseUrl: string, name: string): Promise
       : []),
     'Applied it to the database, and generated the Prisma client anew.',
     'Commit the folder together with prisma/schema.prisma.\n',
+    ...warning,
   ].join('\n');
 }
 
-async function apply(databaseUrl: string, file: string): Promise<void> {
+async function apply(databaseUrl: string, file: string, warning: string[]): Promise<void> {
   try {
     await applyMigrations(databaseUrl);
   } catch (error) {
     if (!(error instanceof UserFacingError)) throw error;
     const advice = `Correct ${file} and run npm run db:deploy, or delete its folder.`;
-    throw new UserFacingError(`Wrote ${file}, but the database does not take it.\n${error.message}\n${advice}`);
+    const told = [`Wrote ${file}, but the database does not take it.`, error.message, advice, ...warning];
+    throw new UserFacingError(told.join('\n'));
   }
+}
+
+/** Migrations that were applied to the database and have no folder in prisma/migrations. */
+async function appliedWithoutFolder(databaseUrl: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT migration_name AS name FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name',
+    );
+    const folders = migrationFolders();
+    return rows.map(({ name }) => name).filter((name) => !folders.includes(name));
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === NO_SUCH_TABLE) return [];
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+function warningAbout(names: string[]): string[] {
+  if (names.length === 0) return [];
+  return [
+    `The database has migrations that have no folder in prisma/migrations: ${names.join(', ')}.`,
+    'Undo each by SQL and delete its row of _prisma_migrations, or delete .data/ in development.\n',
+  ];
 }
 
 /** Runs work with an empty database on the same server, and drops it, also when the work fails. */

@@ -108,3 +108,18 @@ test('npm run db:deploy applies what is missing, on the embedded database as wel
   expect(await npm(['db:deploy'], { PORT: '0' })).toEqual(deployed);
   expect(await npm(['db:migrate', '--', '--name', 'again'], {})).toMatchObject({ code: 0 });
 });
+
+test('a migration that was applied and has no folder is told by db:migrate and doctor, with what to do', async () => {
+  const name = '20300101000000_deleted';
+  expect((await npm(['doctor'], { DATABASE_URL: database.url, PORT: '0' })).said).toMatch(/^ok +migrations: /m);
+  await database.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at) VALUES ('test', '', '${name}', now())`,
+  );
+  const { code, said } = await migrate('--name', 'again');
+  expect(said).toContain(`The database has migrations that have no folder in prisma/migrations: ${name}.`);
+  expect(said).toContain('Undo each by SQL and delete its row of _prisma_migrations, or delete .data/ in development.');
+  expect(code).toBe(0);
+  const doctor = await npm(['doctor'], { DATABASE_URL: database.url, PORT: '0' });
+  expect(doctor.said).toMatch(new RegExp(`^look +migrations: .*${name}.*\\n +> during a rolling update nothing`, 'm'));
+  await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${name}'`);
+});

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { EnvHttpProxyAgent, request } from 'undici';
 import { channelsOf } from '../alerts/channels.ts';
 import { readNotes } from '../alerts/notes.ts';
@@ -20,11 +21,25 @@ const NEEDED =
     ' ',
   );
 
+/** Two levels up from `src/commands` as from `dist/commands`. */
+const MIGRATIONS = new URL('../../prisma/migrations', import.meta.url);
+
 const DAILY: Checks = {
   database: async ({ prisma }) => {
     const [row] = await prisma.$queryRaw<{ version: string; readOnly: string }[]>`
       SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS "readOnly"`;
     return [row?.readOnly === 'off', `PostgreSQL ${row?.version ?? ''} answers. Read-only: ${row?.readOnly ?? ''}.`];
+  },
+  migrations: async ({ prisma }) => {
+    const applied = await prisma.$queryRaw<{ name: string }[]>`
+      SELECT migration_name AS name FROM _prisma_migrations WHERE rolled_back_at IS NULL ORDER BY migration_name`;
+    const folders = await readdir(MIGRATIONS);
+    const names = applied.map(({ name }) => name).filter((name) => !folders.includes(name));
+    if (names.length === 0) return [true, 'The database has none that this version does not know.'];
+    const says = `The database has some that this version does not know: ${names.join(', ')}.`;
+    const todo =
+      'during a rolling update nothing: a newer version has migrated; else undo each by SQL and delete its row';
+    return [false, says, `${todo} of _prisma_migrations`];
   },
   service: async ({ gateway: { mode, references, verify } }) => {
     const { outcome, httpStatus } = await verify(references.create(), 'person', 8_000);
