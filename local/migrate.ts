@@ -68,13 +68,26 @@ export async function writeMigration(databaseUrl: string, name: string): Promise
   generateClient();
   return [
     `Wrote ${file}:\n\n${script}`,
-    ...(/\bDROP (TABLE|COLUMN|TYPE)\b/.test(script)
-      ? ['It drops data. Keep that data elsewhere before you deploy.\n']
-      : []),
+    ...cautionsAbout(script),
     'Applied it to the database, and generated the Prisma client anew.',
     'Commit the folder together with prisma/schema.prisma.\n',
     ...warning,
   ].join('\n');
+}
+
+/** What a person should know of the migration before it is deployed. */
+function cautionsAbout(script: string): string[] {
+  const isDropping = /\bDROP (TABLE|COLUMN|TYPE)\b/.test(script);
+  // A serial column takes its value from a sequence.
+  const isRequired = script
+    .split('\n')
+    .some((line) => /\bADD COLUMN\b.* NOT NULL\b/.test(line) && !/ (DEFAULT|(SMALL|BIG)?SERIAL)\b/.test(line));
+  return [
+    ...(isDropping ? ['It drops data. Keep that data elsewhere before you deploy.\n'] : []),
+    ...(isRequired
+      ? ['The running version cannot insert rows without it: make the column optional, or give it a default.\n']
+      : []),
+  ];
 }
 
 async function apply(databaseUrl: string, file: string, warning: string[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyProject, type ProjectCopy } from './support/project-copy.ts';
 import { cloneDatabase, type TestDatabase } from './support/database.ts';
@@ -99,6 +99,19 @@ test('what the database does not take is told, with the file to correct', async 
   expect(said).toMatch(/Wrote (\S+), but the database does not take it\.[^]*Correct \1 and run npm run db:deploy/);
   expect([code, await temporary()]).toEqual([1, []]);
   await database.query('ALTER TABLE orders DROP COLUMN test_number');
+});
+
+test('a required column without a default is written with a warning, and one with a default without', async () => {
+  const warning = 'The running version cannot insert rows without it: make the column optional, or give it a default.';
+  await changeSchema((schema) => schema.replace('testNumber Int?', 'testNumber Int'));
+  await rm(join(project.folder, 'prisma/migrations', (await written()).at(-1) ?? ''), { recursive: true });
+  const required = await migrate('--name', 'add_test_number');
+  expect(required.said).toContain('ADD COLUMN     "test_number" INTEGER NOT NULL;');
+  expect([required.code, required.said.includes(warning)]).toEqual([0, true]);
+  await addTo('testDefault Int @default(0) @map("test_default")');
+  const defaulted = await migrate('--name', 'add_test_default');
+  expect(defaulted.said).toContain('"test_default" INTEGER NOT NULL DEFAULT 0;');
+  expect([defaulted.code, defaulted.said.includes(warning)]).toEqual([0, false]);
 });
 
 test('npm run db:deploy applies what is missing, on the embedded database as well', async () => {
