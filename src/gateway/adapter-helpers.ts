@@ -109,7 +109,7 @@ export function referencesIn(body: unknown, path = 'reference'): string[] {
 }
 
 type HmacScheme = {
-  /** In lower case. */
+  /** Case does not matter. */
   header: string;
   algorithm: 'sha256' | 'sha512' | 'sha1';
   encoding: 'hex' | 'base64';
@@ -117,7 +117,7 @@ type HmacScheme = {
   prefix?: string;
   /** What is signed; left out: the raw body. */
   signs?: (parts: { timestamp: string; body: Buffer }) => string | Buffer;
-  /** In lower case; left out with `list`: the timestamp is in the list. */
+  /** Case does not matter. Left out with `list`: the timestamp is in the list. */
   timestampHeader?: string;
   /** The header is a list like `t=1,v1=abc,v1=def`: the names of the timestamp and of the signatures. */
   list?: { timestamp: string; signature: string };
@@ -125,16 +125,21 @@ type HmacScheme = {
   toleranceSec?: number;
 };
 
-/** Checks an HMAC signature in constant time. A missing or malformed header is a wrong signature. */
+/**
+ * Checks an HMAC signature in constant time. A missing or malformed header is a wrong signature.
+ * @throws {Error} at once when the scheme has `toleranceSec` and no timestamp
+ */
 export function hmac(scheme: HmacScheme): (message: SignedMessage) => boolean {
+  if (scheme.toleranceSec !== undefined && scheme.timestampHeader === undefined && scheme.list === undefined)
+    throw new Error('hmac() has toleranceSec, but neither timestampHeader nor list says where the timestamp is.');
+  // The headers of a message arrive with names in lower case.
+  const [name, timestampName] = [scheme.header.toLowerCase(), scheme.timestampHeader?.toLowerCase() ?? ''];
   return ({ headers, body, secret, now }) => {
-    const header = headers[scheme.header] ?? '';
+    const header = headers[name] ?? '';
     const pairs = header.split(',').map((pair) => pair.trim().split(/=(.*)/s));
-    const named = (name: string): string[] =>
-      pairs.flatMap(([key, value]) => (key === name && value !== undefined ? [value] : []));
-    const timestamp = scheme.list
-      ? (named(scheme.list.timestamp)[0] ?? '')
-      : (headers[scheme.timestampHeader ?? ''] ?? '');
+    const named = (wanted: string): string[] =>
+      pairs.flatMap(([key, value]) => (key === wanted && value !== undefined ? [value] : []));
+    const timestamp = scheme.list ? (named(scheme.list.timestamp)[0] ?? '') : (headers[timestampName] ?? '');
     if (scheme.toleranceSec !== undefined && !isFresh(timestamp, now, scheme.toleranceSec)) return false;
     const given = scheme.list ? named(scheme.list.signature) : [header];
     const signed = scheme.signs?.({ timestamp, body }) ?? body;

@@ -139,10 +139,21 @@ test.each<[boolean, string, Parameters<typeof hmac>[0], Record<string, string>]>
   [false, 'a list that is too old', LISTED, { 'x-mac': list(OLD) }],
   [false, 'a list with another time', LISTED, { 'x-mac': list(OLD).replace(OLD, SEC) }],
   [true, 'a time in its own header', HEADED, { 'x-mac': stamped(SEC), 'x-time': SEC }],
+  [
+    true,
+    'header names in capitals',
+    { ...HEADED, header: 'X-Mac', timestampHeader: 'X-Time' },
+    { 'x-mac': stamped(SEC), 'x-time': SEC },
+  ],
   [false, 'no time', HEADED, { 'x-mac': stamped(SEC) }],
   [false, 'none', PLAIN, {}],
   [false, 'that of another body', PLAIN, { 'x-mac': mac('another') }],
 ])('a signature is right, %s: %s', (is, _, scheme, headers) => {
   expect(hmac(scheme)({ headers, body: BODY, secret: 'secret', now: NOW })).toBe(is);
   expect(hmac(scheme)({ headers, body: BODY, secret: 'another', now: NOW })).toBe(false);
+});
+
+test('a tolerance without a timestamp is refused when the adapter is loaded', () => {
+  expect(() => hmac({ ...PLAIN, toleranceSec: 300 })).toThrow('neither timestampHeader nor list says where');
+  expect(() => hmac({ ...HEADED, timestampHeader: undefined })).toThrow('neither timestampHeader nor list says where');
 });
