@@ -44,7 +44,7 @@ export async function record(
   try {
     for (const one of seen) {
       const { section } = one;
-      const example = await exampleOf(adapter, one, reader);
+      const example = await exampleOf(one, reader);
       const [kept, removed] = await withoutEarlier(section, file[section] ?? [], example, { reader, written });
       file[section] = [...kept, example];
       written.add(example);
@@ -109,12 +109,12 @@ function verdict(differing: number): string {
     : `${differing} other examples differ: ${CHECK} shows them`;
 }
 
-async function exampleOf(adapter: ServiceAdapter, seen: Seen, reader: Reader): Promise<Example> {
+async function exampleOf(seen: Seen, reader: Reader): Promise<Example> {
   const { section, status, path, asked } = seen;
   const part = section === 'history' ? 'page' : 'answer';
   const rest = section === 'history' ? { path: withoutAddresses(path) } : { status };
   const read = (answer: unknown) => readOne(section, { ...rest, [part]: answer }, asked, reader);
-  const ours = section === 'history' ? onlyOurs(adapter, seen) : seen.answer;
+  const ours = section === 'history' ? onlyOurs(seen) : seen.answer;
   const answer = await withoutPersons(withoutAddresses(ours), read);
   const reads = await read(answer);
   return { name: nameOf(section, reads), recorded: true, asked, ...rest, [part]: answer, reads };
@@ -126,20 +126,22 @@ function nameOf(section: Seen['section'], reads: unknown): string {
   return section === 'history' ? 'recorded: a page of the list' : 'recorded: initialize';
 }
 
-/** A page of the list with our own row alone: the other rows are other people's payments. */
-function onlyOurs(adapter: ServiceAdapter, { answer, asked }: Seen): unknown {
-  const all = adapter.history.rows(answer) ?? [];
-  const isOurs = (row: unknown) => JSON.stringify(row).toLowerCase().includes(asked.reference.toLowerCase());
+/**
+ * A page of the list with our own row alone: the other rows are other people's payments. Lists at any depth lose what
+ * does not name our reference, because an adapter may build its rows from any of them.
+ */
+function onlyOurs({ answer, asked }: Seen): unknown {
+  const isOurs = (one: unknown) => JSON.stringify(one).toLowerCase().includes(asked.reference.toLowerCase());
   const replaced = (tree: unknown): unknown => {
-    if (tree === all) return all.filter(isOurs);
-    if (Array.isArray(tree)) return tree.map(replaced);
+    if (Array.isArray(tree)) return tree.filter(isOurs).map(replaced);
     if (typeof tree !== 'object' || tree === null) return tree;
     return Object.fromEntries(Object.entries(tree).map(([name, one]) => [name, replaced(one)]));
   };
   return replaced(answer);
 }
 
-const ADDRESS = /[^\s@"'<>(),;:]+@[^\s@"'<>(),;:]+/g;
+/** An e-mail address, also one that is written for a URL. */
+const ADDRESS = /[^\s@"'<>(),;:/?&=]+(?:@|%40)[^\s@"'<>(),;:/?&=]+/gi;
 
 /** Every e-mail address in the texts of an answer becomes the same one. */
 function withoutAddresses<Tree>(tree: Tree): Tree {
