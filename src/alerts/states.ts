@@ -133,7 +133,9 @@ async function givenUp({ prisma, gateway: { mode } }: LookParts) {
   const { _count: count, _max: newest } = await prisma.message.aggregate({ where, _count: true, _max: { seq: true } });
   if (count === 0) return null;
   const says = `${counted(count, 'message')} to your own system: nobody took them, and they are given up.`;
-  return { says, todo: 'npm run cli -- messages list, and messages resend ID', upTo: Number(newest.seq) };
+  const read = { where, orderBy: { seq: 'desc' }, take: MAX_REASONS_READ, select: { seq: true } } as const;
+  const ids = (await prisma.message.findMany(read)).map(({ seq }) => String(seq));
+  return { says, todo: 'npm run cli -- messages list, and messages resend ID', upTo: Number(newest.seq), ids };
 }
 
 const MAX_SENTENCES = 5;
@@ -163,11 +165,12 @@ async function reconciliation({ prisma, gateway: { mode } }: LookParts) {
   const whole = await prisma.run.findFirst({ where: { ...ended, full: true }, ...newest });
   const todo = 'npm run reconcile';
   if (last?.verdict === 'incomplete' || whole?.verdict === 'incomplete')
-    return { says: 'The last reconciliation was not completed.', todo };
+    return { says: 'The last reconciliation was not completed.', todo, kinds: ['incomplete'] };
   const first = whole ? null : await prisma.payment.findFirst({ where: { mode }, orderBy: { createdAt: 'asc' } });
   const since = whole?.endedAt ?? first?.createdAt ?? new Date();
   if (since > ago(36 * HOUR_MS)) return null;
-  return { says: 'No whole reconciliation for a day and a half: nobody knows whether the money agrees.', todo };
+  const says = 'No whole reconciliation for a day and a half: nobody knows whether the money agrees.';
+  return { says, todo, kinds: ['overdue'] };
 }
 
 /** One that was taken shows that the settings are right, and the others are a stranger's. */

@@ -23,6 +23,8 @@ export async function resumeCheckouts(prisma: PrismaClient, mode: Mode, what: st
   return count > 0;
 }
 
+/** Who stops a currency by itself. */
+const BY_PROGRAM = 'program';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -51,8 +53,8 @@ export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, curre
   if (payers < 2) return;
   const dayAgo = new Date(now.getTime() - DAY_MS);
   const exact = await tx.release.count({ where: { mode, currency, at: { gte: dayAgo }, acceptedBy: null } });
-  const resumed = await tx.stop.count({ where: { mode, what: { in: [ALL, currency] }, endedAt: { gte: dayAgo } } });
+  const resumed = await tx.stop.count({ where: { mode, what: currency, by: BY_PROGRAM, endedAt: { gte: dayAgo } } });
   if (exact > 0 || resumed > 0) return;
   const reason = `${payers} payments came in another unit: compare amountUnit and decimals of the adapter with the hosted page`;
-  await stopCheckouts(tx, mode, currency, 'program', reason);
+  await stopCheckouts(tx, mode, currency, BY_PROGRAM, reason);
 }

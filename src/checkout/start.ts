@@ -69,15 +69,15 @@ async function findByKey({ prisma, gateway: { mode } }: CheckoutParts, key: Key 
 }
 
 /**
- * Binds a key to a request that names its order. The same key with the same order may come again.
- * @throws {Problem} 422 where the key was used for another request
+ * Binds a key to a request that names its order. The key that placed the order, or went on with it, may come again.
+ * @throws {Problem} 422 where the key was used for another order
  */
 export async function claimKey(parts: CheckoutParts, key: Key | null, orderId: string): Promise<void> {
-  if (key === null || (await findByKey(parts, key)) !== null) return;
-  const row = { mode: parts.gateway.mode, ...key, orderId };
-  const { count } = await parts.prisma.idempotencyKey.createMany({ data: [row], skipDuplicates: true });
-  // Another request with this key was first: it must be the same one.
-  if (count === 0) await findByKey(parts, key);
+  if (key === null) return;
+  const { mode } = parts.gateway;
+  await parts.prisma.idempotencyKey.createMany({ data: [{ mode, ...key, orderId }], skipDuplicates: true });
+  const bound = await parts.prisma.idempotencyKey.findUnique({ where: { mode_key: { mode, key: key.key } } });
+  if (bound?.orderId !== orderId) throw new Problem('idempotency-key-reused');
 }
 
 async function refuseWhileStopped(db: Tx, mode: Mode, currency: string): Promise<void> {

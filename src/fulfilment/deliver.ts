@@ -73,7 +73,9 @@ async function withinTime(receiver: Receiver, message: Outgoing): Promise<void> 
       reject(new NotTaken(`the receiver did not answer within ${ATTEMPT_MS / 1_000} seconds`, null));
     });
   });
-  await Promise.race([receiver(message, signal), late]);
+  // The receiver is called inside of the race: what it throws at once must not leave `late` without a handler.
+  const taken = Promise.resolve().then(() => receiver(message, signal));
+  await Promise.race([taken, late]);
 }
 
 /** @returns null where there is no address */

@@ -1,4 +1,4 @@
-import type { PagePosition, Reading, ServiceAdapter, TransferReading, Window } from './adapter.ts';
+import type { Reading, ServiceAdapter, TransferReading } from './adapter.ts';
 import { storable } from './evidence.ts';
 
 /**
@@ -10,6 +10,8 @@ import { storable } from './evidence.ts';
 /** What an adapter did wrong. `member` is a path like `webhook.references`. */
 export type AdapterFault = { member: string; message: string };
 
+/** Characters of an error that are looked at. */
+const DETAIL = 10_000;
 /** Characters. Longer texts fit into no index. */
 const MAX_TEXT = 200;
 /** The database takes no NUL and no half of a pair of surrogates. */
@@ -22,42 +24,46 @@ type Call = <T>(member: string, work: () => T, faultOf: (result: unknown) => str
 /**
  * The same adapter, with every result checked.
  * @param onFault hears of each result that does not fit, and of each error that the adapter throws
+ * @param redact takes the secret key out of what it throws
  */
-export function checkedAdapter(adapter: ServiceAdapter, onFault: (fault: AdapterFault) => void): ServiceAdapter {
+export function checkedAdapter(
+  adapter: ServiceAdapter,
+  onFault: (fault: AdapterFault) => void,
+  redact = (text: string): string => text,
+): ServiceAdapter {
   const call: Call = (member, work, faultOf) => {
-    let result: ReturnType<typeof work>;
-    try {
-      result = work();
-    } catch (error) {
-      // An error's own message may quote the record, or the key. It stays with the answer, and is redacted there.
-      onFault({ member, message: `throws ${nameOf(error)}` });
-      const detail = member === 'authorize' ? nameOf(error) : storable(String(error));
-      throw new Error(`${member} throws ${detail}`, { cause: error });
+    const outcome = attempt(work);
+    if ('thrown' in outcome) {
+      const { thrown } = outcome;
+      // An error's own message may quote the record or the key. It stays with the answer that it is about.
+      onFault({ member, message: `throws ${nameOf(thrown)}` });
+      const detail = member === 'authorize' ? nameOf(thrown) : storable(redact(String(thrown).slice(0, DETAIL)));
+      throw new Error(`${member} throws ${detail}`);
     }
+    const { result } = outcome;
     const fault = faultOf(result);
     if (fault === null) return result;
     onFault({ member, message: fault });
     throw Object.assign(new Error(`${member} ${fault}`), { reference: referenceOf(result) });
   };
-  const { authorize, webhook } = adapter;
-  const checked = over(adapter, {
+  const { authorize, webhook, transfers, balances } = adapter;
+  const members: Partial<ServiceAdapter> = {
     initialize: checkedInitialize(adapter.initialize, call),
-    verify: { record: (answer: unknown) => call('verify.record', () => adapter.verify.record(answer), anything) },
+    verify: { record: (answer) => call('verify.record', () => adapter.verify.record(answer), anything) },
     history: checkedHistory(adapter.history, call),
-    read: (record: unknown) => whole(call('read', () => adapter.read(record), faultOfReading)),
+    read: (record) => whole(call('read', () => adapter.read(record), faultOfReading)),
     webhook: over(webhook, {
-      references: (event: unknown) => call('webhook.references', () => webhook.references(event), list),
+      references: (event) => call('webhook.references', () => webhook.references(event), list),
     }),
-  });
+  };
   if (authorize !== undefined)
-    checked.authorize = (key) => call('authorize', () => authorize.call(adapter, key), headers);
-  if (adapter.transfers !== undefined) checked.transfers = checkedTransfers(adapter.transfers, call);
-  const { balances } = adapter;
+    members.authorize = (key) => call('authorize', () => authorize.call(adapter, key), headers);
+  if (transfers !== undefined) members.transfers = checkedTransfers(transfers, call);
   if (balances !== undefined) {
     const read = (answer: unknown) => call('balances.read', () => balances.read(answer), faultOfBalances);
-    checked.balances = over(balances, { read });
+    members.balances = over(balances, { read });
   }
-  return checked;
+  return over(adapter, members);
 }
 
 function checkedInitialize(initialize: ServiceAdapter['initialize'], call: Call): ServiceAdapter['initialize'] {
@@ -69,15 +75,19 @@ function checkedInitialize(initialize: ServiceAdapter['initialize'], call: Call)
 }
 
 function checkedHistory(history: ServiceAdapter['history'], call: Call): ServiceAdapter['history'] {
-  const checked = over(history, {
-    first: (window: Window) => call('history.first', () => history.first(window), path),
-    rows: (page: unknown) => call('history.rows', () => history.rows(page), listOrNull),
-    next: (page: unknown, at: PagePosition) => call('history.next', () => history.next(page, at), pathOrNull),
-  });
   const { isForeign } = history;
+  const members: Partial<ServiceAdapter['history']> = {
+    first: (window) => call('history.first', () => history.first(window), path),
+    rows: (page) => call('history.rows', () => history.rows(page), listOrNull),
+    next: (page, at) => call('history.next', () => history.next(page, at), pathOrNull),
+  };
+  // Whatever counts as true in JavaScript is a yes.
   if (isForeign !== undefined)
-    checked.isForeign = (row) => call('history.isForeign', () => isForeign.call(history, row), yesOrNo);
-  return checked;
+    members.isForeign = (row) => {
+      const answer: unknown = call('history.isForeign', () => isForeign.call(history, row), anything);
+      return Boolean(answer);
+    };
+  return over(history, members);
 }
 
 type Transfers = NonNullable<ServiceAdapter['transfers']>;
@@ -91,9 +101,18 @@ function checkedTransfers(transfers: Transfers, call: Call): Transfers {
   };
 }
 
-/** An object with some members of its own, and all others of the original, also those that its class has. */
-function over<T extends object, Members extends Partial<T>>(original: T, members: Members): T & Members {
-  return Object.assign(Object.create(original) as T, members);
+function attempt<T>(work: () => T): { result: T } | { thrown: unknown } {
+  try {
+    return { result: work() };
+  } catch (thrown) {
+    return { thrown };
+  }
+}
+
+/** An object with some members of its own, and all others of the original: it may be frozen, or of a class. */
+function over<T extends object>(original: T, members: Partial<T>): T {
+  const properties = Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }] as const);
+  return Object.create(original, Object.fromEntries(properties)) as T;
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.constructor.name : kindOf(error));
@@ -104,18 +123,28 @@ function referenceOf(reading: unknown): string | null {
   return typeof reference === 'string' ? reference : null;
 }
 
+/** Words and doubts are for people alone: what cannot be stored of them is left out, and the record counts. */
+function forPeople(text: string): string {
+  const printable = text
+    .slice(0, 2 * MAX_TEXT)
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, ' ');
+  return printable.trim().slice(0, MAX_TEXT).toWellFormed();
+}
+
 /** With null where a member is left out or, as text, empty. */
 function whole(reading: Reading | null): Reading | null {
   if (reading === null) return null;
   const text = (value: string | null | undefined) => (value === undefined || value === '' ? null : value);
-  const { reference, currency, amount, id, doubt } = reading;
+  const { word, reference, currency, amount, id, doubt } = reading;
   return {
     ...reading,
+    word: forPeople(word),
     reference: text(reference),
     currency: text(currency),
     amount: amount ?? null,
     id: text(id),
-    doubt: text(doubt),
+    doubt: text(doubt && forPeople(doubt)),
   };
 }
 
@@ -129,7 +158,8 @@ export function faultOfReading(reading: unknown): string | null {
   if (!STATUSES.includes(status)) return 'returns a status that is none of the six';
   if (typeof word !== 'string') return `returns ${kindOf(word)} as word, and not the service's status word`;
   if (mode != null && mode !== 'test' && mode !== 'live') return 'returns a mode that is neither test nor live';
-  const texts = { word, reference, currency, id, doubt };
+  const texts = { reference, currency, id };
+  if (doubt != null && typeof doubt !== 'string') return `returns ${kindOf(doubt)} as doubt, and not a text`;
   for (const [name, value] of Object.entries(texts)) {
     if (value == null) continue;
     if (typeof value !== 'string') return `returns ${kindOf(value)} as ${name}, and not a text`;
@@ -156,7 +186,7 @@ function headers(value: unknown): string | null {
 }
 
 function path(value: unknown): string | null {
-  if (typeof value === 'string' && value.startsWith('/')) return null;
+  if (typeof value === 'string' && /^(\/|https?:\/\/)/.test(value)) return null;
   return `returns ${kindOf(value)}, and not a path that begins with /`;
 }
 
@@ -173,10 +203,6 @@ function list(value: unknown): string | null {
 }
 
 const anything = (): null => null;
-
-function yesOrNo(value: unknown): string | null {
-  return value === undefined || typeof value === 'boolean' ? null : `returns ${kindOf(value)}, and not true or false`;
-}
 
 function faultOfTransfer(transfer: unknown): string | null {
   if (transfer === null) return null;

@@ -77,9 +77,7 @@ function timeLeft(endMs: number, mostMs: number): number {
 export function createGateway(options: GatewayOptions): Gateway {
   const { url, key, mode, adapterVersion, logger, concurrency } = options;
   const redact = createRedactor(key.reveal());
-  const adapter = checkedAdapter(options.adapter, ({ member, message }) => {
-    options.onAdapterFault({ member, message: redact(message) });
-  });
+  const adapter = checkedAdapter(options.adapter, options.onAdapterFault, redact);
   const headers = adapter.authorize?.(key.reveal()) ?? { 'x-api-key': key.reveal() };
   const publicOnly = mode === 'live' && !LOOPBACK.has(url.hostname);
   const client = createClient({ origin: url.origin, headers, redact, connections: concurrency * 2, publicOnly });

@@ -160,7 +160,8 @@ function schedule(change: Change, payment: DossierPayment, lease: Lease, isTaugh
     quietChecks,
     nextCheckAt: earliest,
     hintedAt: isFollowed ? null : (hint?.at ?? null),
-    signedHint: !isFollowed && payment.signedHint,
+    // Only the first question of a signed hint goes before all others.
+    signedHint: hinted !== null && payment.signedHint,
   });
 }
 

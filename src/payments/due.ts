@@ -19,7 +19,8 @@ export async function lease(parts: AskParts, reference: string, cause: Lease['ca
   // written before that clock was set back, and counts as ended. A return is a hint, and is followed up like one.
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds',
-      hinted_at = CASE WHEN ${cause === 'return'} THEN clock_timestamp() ELSE hinted_at END
+      hinted_at = CASE WHEN ${cause === 'return'} THEN clock_timestamp() ELSE hinted_at END,
+      next_check_at = CASE WHEN ${cause === 'return'} THEN coalesce(next_check_at, clock_timestamp()) ELSE next_check_at END
     WHERE reference = ${reference} AND mode = ${terms.mode}::mode AND order_id IS NOT NULL
       AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
     RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt"`;

@@ -88,11 +88,11 @@ function lineOf(listed: unknown, gateway: Gateway, counts: Counts): { line: stri
     const { reference } = read;
     if (reference !== null && counts.unreadableReferences.length < MOST_UNREADABLE)
       counts.unreadableReferences.push(gateway.redact(reference));
-    return { line: read.unreadable, isKept: false };
+    return { line: rawLine(listed, counts), isKept: false };
   }
   const { aside, row } = read;
   if (aside) counts.setAside.records += 1;
-  if (row === null) return { line: '', isKept: false };
+  if (row === null) return { line: rawLine(listed, counts), isKept: false };
   const { reference, currency, shows, gone, status, word, serviceId } = row;
   const { totals } = counts.setAside;
   if (aside && shows !== 0n) totals[currency] = String(BigInt(totals[currency] ?? 0) + shows);
@@ -100,6 +100,15 @@ function lineOf(listed: unknown, gateway: Gateway, counts: Counts): { line: stri
   const amounts = `${shows},${gone},${status}`;
   const line = `${gateway.mode},${cell(reference)},${cell(currency)},${amounts},${cell(word)},${id}\n`;
   return { line, isKept: !aside };
+}
+
+/** A row that is not kept, as it came: pages of such rows differ by them. */
+function rawLine(row: unknown, counts: Counts): string {
+  try {
+    return JSON.stringify(row);
+  } catch {
+    return `record ${counts.records}`;
+  }
 }
 
 /** PostgreSQL takes no NUL. */

@@ -26,21 +26,26 @@ type Unreadable = { unreadable: string; reference: string | null };
 const MAX_AMOUNT = 10n ** 15n;
 
 /** Reads a row by the adapter. Only paid and reversed speak about money, as in verify's answers. */
-export function readRow(row: unknown, { adapter, mode, references }: Gateway): ReadRow {
+export function readRow(row: unknown, gateway: Gateway): ReadRow {
+  let isForeign = false;
   try {
-    const isForeign = adapter.history.isForeign?.(row) ?? false;
-    const reading = adapter.read(row);
-    const aside = isForeign || (reading?.mode != null && reading.mode !== mode);
-    const listed = reading === null ? 'the adapter cannot read the row' : listedRow(reading, adapter, references);
-    if (typeof listed === 'string') {
-      const reference = references.parse(reading?.reference);
-      return aside ? { aside, row: null } : { unreadable: listed, reference };
-    }
-    return { row: listed, aside };
+    isForeign = gateway.adapter.history.isForeign?.(row) ?? false;
+    return readOwnRow(row, isForeign, gateway);
   } catch (error) {
+    // Whatever another integration writes into its rows is none of our business.
+    if (isForeign) return { aside: true, row: null };
     const { reference } = Object(error) as { reference?: unknown };
-    return { unreadable: `the adapter cannot read the row: ${String(error)}`, reference: references.parse(reference) };
+    const unreadable = `the adapter cannot read the row: ${String(error)}`;
+    return { unreadable, reference: gateway.references.parse(reference) };
   }
+}
+
+function readOwnRow(row: unknown, isForeign: boolean, { adapter, mode, references }: Gateway): ReadRow {
+  const reading = adapter.read(row);
+  const aside = isForeign || (reading?.mode != null && reading.mode !== mode);
+  const listed = reading === null ? 'the adapter cannot read the row' : listedRow(reading, adapter, references);
+  if (typeof listed !== 'string') return { row: listed, aside };
+  return aside ? { aside, row: null } : { unreadable: listed, reference: references.parse(reading?.reference) };
 }
 
 function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gateway['references']): ListedRow | string {

@@ -39,7 +39,7 @@ CREATE FUNCTION "may_be_removed"("the_order" TEXT) RETURNS boolean LANGUAGE sql 
                 AND (next_try_at IS NOT NULL OR held_by IS NOT NULL OR tries > 0))
         AND NOT EXISTS (
             SELECT FROM payments WHERE order_id = the_order AND (next_check_at IS NOT NULL OR hinted_at IS NOT NULL
-                OR leased_until IS NOT NULL OR unreadable_since IS NOT NULL))
+                OR leased_until > clock_timestamp() OR unreadable_since IS NOT NULL))
 $$;
 
 CREATE OR REPLACE FUNCTION "refuse_change"() RETURNS trigger LANGUAGE plpgsql AS $$
