@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { buy, happens } from '../reconciliation/makers.ts';
 import { startDesk, type Desk } from '../reconciliation/support.ts';
-import { READ_SLIPS } from '../support/adapters/slips.ts';
+import { READ_SLIPS, TEXT_SLIPS } from '../support/adapters/slips.ts';
 import { eventually } from '../support/eventually.ts';
 import { befall, callsOf, healService, paymentsOf, tryCheckout } from '../support/failures.ts';
 import { comeBack, payInSilence, statusOf } from '../support/outside.ts';
@@ -77,6 +77,12 @@ test.each(Object.keys(READ_SLIPS))(
     expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { complete: true, verdict: 'agreed' } });
   },
 );
+
+test.each(Object.keys(TEXT_SLIPS))('where `read` returns %s, the payment counts all the same', async (slip) => {
+  const checkout = await paidWith({ slip });
+  await eventually(async () => (await statusOf(desk, checkout.orderId)) === 'paid');
+  expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed' } });
+});
 
 test('an amount beyond what a database counts pays nothing, and ends no run', async () => {
   const [checkout, honest] = [await paidWith({ amount: '9'.repeat(30) }), await buy(desk)];
