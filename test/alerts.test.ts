@@ -191,6 +191,64 @@ test('a case that gets another class is told as a new one', async () => {
   expect(sentences).toEqual(['1 case open', '1 new case, 1 open in all']);
 });
 
+const LATE = `now() - interval '2 hours'`;
+/** `order.paid` of two hours ago. @param set what is laid over a message that was taken */
+const paidOrder = (id: string, set = `sent_at = ${LATE}`) =>
+  sql(`INSERT INTO messages (id, mode, type, body, tries, created_at)
+    VALUES ('${id}', 'test', 'order.paid', '{}', 1, ${LATE}); UPDATE messages SET ${set} WHERE id = '${id}'`);
+const REFUSED = `sent_at = NULL, held_by = NULL, tries = 9, next_try_at = now() + interval '1 hour',
+  last_error = 'the receiver answered HTTP 500'`;
+const waiting = () => calls('messages-waiting').map(({ data }) => String(data.sentence));
+const not = 'not announced to your own system:';
+const refused = 'refused and tried again (the receiver answered HTTP 500)';
+
+test('a message that was told as held, and is refused once its hold is lifted, is told at the next pass', async () => {
+  await paidOrder('message', `held_by = 'missing money'`);
+  await pass(0);
+  await sql(`UPDATE messages SET ${REFUSED}`);
+  await pass(0);
+  expect(waiting()).toEqual([
+    `1 paid order ${not} 1 held because its money is missing.`,
+    `1 paid order ${not} 1 ${refused}.`,
+  ]);
+  await pass(0, 1);
+  expect(times('messages-waiting')).toEqual([2, 2]);
+});
+
+test('an older message that is sent again, and refused while another one is, is told after a quarter of an hour', async () => {
+  await paidOrder('older');
+  await paidOrder('newer', REFUSED);
+  await pass(0);
+  await sql(`UPDATE messages SET ${REFUSED} WHERE id = 'older'`);
+  await pass(0);
+  expect(waiting()).toEqual([`1 paid order ${not} 1 ${refused}.`]);
+  await later(16);
+  await pass(0);
+  await later(16);
+  await pass(0);
+  expect(waiting().slice(1)).toEqual([`2 paid orders ${not} 2 ${refused}.`]);
+  expect(mails('messages-waiting')).toHaveLength(2);
+});
+
+test('a receiver of alerts that refuses one of them gets all others, and that one again', async () => {
+  await paymentsFail();
+  await paidOrder('message', REFUSED);
+  await openCase();
+  receiver.answer(({ type }) => (type === 'alert.payments-failing' ? 413 : 204));
+  await pass(0);
+  await pass(0);
+  const others = ['messages-waiting', 'cases-open'].map(times);
+  expect([times('payments-failing'), ...others]).toEqual([
+    [2, 1],
+    [1, 1],
+    [1, 1],
+  ]);
+  receiver.answer(204);
+  await pass(0);
+  await pass(0);
+  expect(times('payments-failing')).toEqual([3, 1]);
+});
+
 test('while the service does not answer, a refused key is not over', async () => {
   await keyIsRefused();
   await pass(0);
