@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { sendHint } from '../support/failures.ts';
-import { expectProblem, settle, statusOf } from '../support/outside.ts';
+import { expectProblem, settle, statusOf, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 import { asShop, look, startDesk, type Desk } from './support.ts';
 
@@ -72,6 +72,16 @@ const addMessage = ({ orderId }: Made, nextTry: Date | null) =>
      VALUES ($1, 'test', 'order.cancelled', '{}', $2, $3, 3)`,
     ...[`msg_of_${orderId}`, orderId, nextTry],
   );
+const setPayment = ({ reference }: Made, to: string) =>
+  sql(`UPDATE payments SET ${to} WHERE reference = $1`, reference);
+/** It ended so long ago that nothing is awaited of it. */
+async function forgotten(): Promise<Made> {
+  const made = await cancelled();
+  await unschedule(desk, made.reference);
+  await setPayment(made, 'next_check_at = NULL, hinted_at = NULL, leased_until = NULL');
+  await grow(made, 91);
+  return made;
+}
 async function failedAndNotEnded(): Promise<Made> {
   const { orderId } = await place();
   const { reference } = (await desk.request<Checkout>('POST', '/checkout', { json: { orderId } })).body;
@@ -128,6 +138,10 @@ beforeAll(async () => {
     'that is paid in part': await paid({ amount: 8000 }),
     'that waits for its first payment': await place(),
     'that failed, and has not ended': await failedAndNotEnded(),
+    'whose payment a hint has named': await cancelled(),
+    'whose payment is being asked about': await cancelled(),
+    'whose payment is due later': await cancelled(),
+    'whose payment has an unreadable answer': await cancelled(),
   });
   const made = [...Object.values(going), ...Object.values(staying)];
   for (const one of made) await grow(one, 91);
@@ -141,6 +155,13 @@ beforeAll(async () => {
   await addCase(named(staying, 'with a closed case'), new Date());
   await addMessage(named(staying, 'with a message that is not sent yet'), new Date(Date.now() + 10 * DAY_MS));
   await addMessage(named(staying, 'with a message that was given up'), null);
+  await setPayment(named(staying, 'whose payment a hint has named'), `hinted_at = now()`);
+  await setPayment(
+    named(staying, 'whose payment is being asked about'),
+    `leased_until = now() + interval '20 seconds'`,
+  );
+  await setPayment(named(staying, 'whose payment is due later'), `next_check_at = now() + interval '10 days'`);
+  await setPayment(named(staying, 'whose payment has an unreadable answer'), `unreadable_since = now()`);
   staying['that ended a moment ago'] = await cancelled();
   const lately = await cancelled();
   await grow(lately, 400, ['ended_at']);
@@ -195,17 +216,62 @@ test.each([
   'that is paid in part',
   'that waits for its first payment',
   'that failed, and has not ended',
+  'whose payment a hint has named',
+  'whose payment is being asked about',
+  'whose payment is due later',
+  'whose payment has an unreadable answer',
   'that ended a moment ago',
   'that is old, and ended a moment ago',
 ])('an order %s stays, with all that is of it', async (why) => {
   await expectAllOf(why, named(staying, why));
 });
 
+test.each(['that is paid', 'that is paid in part', 'with held money'])(
+  'no plain statement takes the ledger from an order %s',
+  async (why) => {
+    const { reference } = named(staying, why);
+    const ledger = 'SELECT came FROM money WHERE reference = $1 AND came > 0';
+    const before = await sql(ledger, reference);
+    expect(before).toHaveLength(1);
+    await expect(sql('DELETE FROM money WHERE reference = $1', reference)).rejects.toMatchObject({ code: '23001' });
+    expect(await sql(ledger, reference)).toEqual(before);
+  },
+);
+
 test('no plain statement takes an answer or an entry of the journal from a paid order', async () => {
   const { orderId, reference } = named(staying, 'that is paid');
   const refused = { code: '23001' };
   await expect(sql('DELETE FROM verifications WHERE reference = $1', reference)).rejects.toMatchObject(refused);
   await expect(sql('DELETE FROM journal WHERE order_id = $1', orderId)).rejects.toMatchObject(refused);
+});
+
+test('an order that a table of the shop’s own refers to stays, and keeps no other', async () => {
+  const [first, referredTo, last] = [await forgotten(), await forgotten(), await forgotten()];
+  await sql('CREATE TABLE gifts (order_id text REFERENCES orders (id))');
+  await sql('INSERT INTO gifts VALUES ($1)', referredTo.orderId);
+  const whole = await rowsOf(referredTo);
+  expect(await retention('90')).toMatchObject({ exit: 0 });
+  expect(await rowsOf(referredTo)).toEqual(whole);
+  for (const made of [first, last]) expect(await rowsOf(made)).toMatchObject({ orders: 0, payments: 0, journal: 0 });
+  await sql('DROP TABLE gifts');
+  expect(await retention('90')).toMatchObject({ exit: 0 });
+  expect(await rowsOf(referredTo)).toMatchObject({ orders: 0 });
+});
+
+test('samples of unsigned and refused webhooks end after thirty days, and signed ones stay', async () => {
+  await sql(`INSERT INTO webhooks (mode, digest, body, payment_references, signature, reason, received_at, last_at)
+    SELECT 'test', sha256((signature || days)::bytea), '{}', '{}', signature,
+      CASE WHEN signature = 'refused' THEN 'bad-signature' END, now() - interval '60 days', now() - make_interval(days => days)
+    FROM unnest(ARRAY['unsigned', 'refused', 'signed']) AS signature, unnest(ARRAY[29, 31]) AS days`);
+  expect(await retention('0')).toMatchObject({ exit: 0 });
+  const left = `SELECT signature, (now()::date - last_at::date) AS days FROM webhooks
+    WHERE last_at < now() - interval '20 days' ORDER BY signature, days`;
+  expect(await sql(left)).toEqual([
+    { signature: 'refused', days: 29 },
+    { signature: 'signed', days: 29 },
+    { signature: 'signed', days: 31 },
+    { signature: 'unsigned', days: 29 },
+  ]);
 });
 
 test('a webhook about a payment that was removed is taken, and changes nothing', async () => {
