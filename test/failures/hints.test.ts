@@ -1,19 +1,23 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { befall, callsOf, sendHint, useShop } from '../support/failures.ts';
-import { comeBack, payInSilence, statusOf, unschedule } from '../support/outside.ts';
+import { comeBack, payInSilence, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
 // A hint is followed, and followed up where the service knows of the payment a little later than it tells.
 
-const { shop } = useShop({ env: { GATEWAY_CALLS_PER_SECOND: '20' } });
+const { shop } = useShop({ env: { GATEWAY_CALLS_PER_SECOND: '20', CHECKOUTS_PER_MINUTE: '20' } });
+
+/** Of one address in a minute: five times as many as checkouts. */
+const RETURNS_PER_MINUTE = 100;
 
 const FLOOD = 60;
 const LATER_MS = 20_000;
 
+let shoppers = 0;
 /** A checkout of twenty minutes ago, which only a hint makes due. */
 async function open(): Promise<Checkout> {
-  const checkout = await shop.checkout();
+  const checkout = await shop.checkout({ email: `shopper${(shoppers += 1)}@example.com` });
   await unschedule(shop, checkout.reference);
   await shop.database.query(
     `UPDATE payments SET created_at = created_at - interval '20 minutes', opened_at = opened_at - interval '20 minutes'
@@ -24,7 +28,11 @@ async function open(): Promise<Checkout> {
 }
 const questions = async ({ reference }: Checkout) => (await callsOf(shop, 'verify', reference)).length;
 const becomesPaid = ({ orderId }: Checkout, withinMs = LATER_MS) =>
-  eventually(async () => (await statusOf(shop, orderId)) === 'paid', withinMs);
+  // Those who ask the shop use up their address's limit of reads.
+  eventually(async () => {
+    const paid = `SELECT 1 FROM orders WHERE id = $1 AND status = 'paid'`;
+    expect(await shop.database.query(paid, [orderId])).toHaveLength(1);
+  }, withinMs);
 
 let flooded: { checkout: Checkout; since: number };
 test('sixty times the same signed webhook about a payment that nobody pays is taken', async () => {
@@ -71,6 +79,35 @@ test('a signed webhook that was not seen before is followed at once, however man
   await becomesPaid(checkout);
 });
 
+const hintOf = async ({ reference }: Checkout) => {
+  const sql = `SELECT hinted_at, next_check_at > now() + interval '1 hour' AS waits FROM payments WHERE reference = $1`;
+  return (await shop.database.query(sql, [reference]))[0];
+};
+const returnFrom = async (address: string, reference: string, method = 'GET') => {
+  const headers = { 'x-forwarded-for': address };
+  return (await shop.request(method, `/checkout/return/${reference}`, { headers })).status;
+};
+
+test('a HEAD of the return address is redirected, and makes nothing due', async () => {
+  const checkout = await open();
+  const asked = await questions(checkout);
+  expect(await returnFrom('203.0.113.1', checkout.reference, 'HEAD')).toBe(303);
+  expect(await hintOf(checkout)).toEqual({ hinted_at: null, waits: true });
+  expect(await questions(checkout)).toBe(asked);
+});
+
+test('returns of one address beyond its limit are redirected, and make nothing due; others ask', async () => {
+  const [checkout, { reference: nobodys }] = [await open(), { reference: 'nobodys0000000000000000000' }];
+  const asked = await questions(checkout);
+  const returns = Array.from({ length: RETURNS_PER_MINUTE }, () => returnFrom('203.0.113.2', nobodys));
+  expect(new Set(await Promise.all(returns))).toEqual(new Set([404]));
+  for (let times = 0; times < 3; times += 1) expect(await returnFrom('203.0.113.2', checkout.reference)).toBe(303);
+  expect(await hintOf(checkout)).toEqual({ hinted_at: null, waits: true });
+  expect(await questions(checkout)).toBe(asked);
+  expect(await returnFrom('203.0.113.3', checkout.reference)).toBe(303);
+  expect(await questions(checkout)).toBe(asked + 1);
+});
+
 test('the sixty cost at most fifteen questions in twenty seconds', async () => {
   const { checkout, since } = flooded;
   await eventually(() => Date.now() > since + LATER_MS);
@@ -93,5 +130,19 @@ test('what a webhook points at is asked about before four hundred payments that 
   await sendHint(shop, checkout.reference);
   await becomesPaid(checkout, 10_000);
   const left = `SELECT count(*)::int AS count FROM payments WHERE next_check_at < now() - interval '1 minute'`;
+  expect((await shop.database.query<{ count: number }>(left))[0]?.count).toBeGreaterThan(100);
+});
+
+test('a signed webhook is followed within five seconds, although strangers point at three hundred payments', async () => {
+  const checkout = await open();
+  await payInSilence(shop, checkout.reference);
+  await shop.database.query(`WITH o AS (
+      INSERT INTO orders (id, mode, amount, currency, email)
+      SELECT 'pointed' || n, 'test', 850000, 'NGN', 'stranger@example.com' FROM generate_series(1, 300) AS n RETURNING *)
+    INSERT INTO payments (reference, order_id, mode, amount, currency, status, opened_at, hinted_at, next_check_at)
+    SELECT substr(md5(id) || md5(id), 1, 26), id, mode, amount, currency, 'open', created_at, now(), now() FROM o`);
+  await sendHint(shop, checkout.reference);
+  await becomesPaid(checkout, 5_000);
+  const left = `SELECT count(*)::int AS count FROM payments WHERE order_id LIKE 'pointed%' AND answered_at IS NULL`;
   expect((await shop.database.query<{ count: number }>(left))[0]?.count).toBeGreaterThan(100);
 });
