@@ -94,13 +94,13 @@ async function takeUnsigned(
 }
 
 function isSigned({ gateway, secrets }: ReceiveParts, headers: IncomingHttpHeaders, body: Buffer): boolean {
-  const { signature } = gateway.adapter.webhook;
+  const { webhook } = gateway.adapter;
   const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const now = new Date();
   // Rotation: retries keep the old secret, so each of them may fit. What an adapter throws is no signature.
   return secrets.some((secret) => {
     try {
-      return signature?.({ headers: plain, body, secret: secret.reveal(), now }) === true;
+      return webhook.signature?.({ headers: plain, body, secret: secret.reveal(), now }) === true;
     } catch {
       return false;
     }
