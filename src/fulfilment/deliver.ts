@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { EnvHttpProxyAgent } from 'undici';
 import { USER_AGENT } from '../gateway/client.ts';
-import { codeOf, retryAfterSec } from '../gateway/errors.ts';
+import { codeOf, retryAfterSec, textOf } from '../gateway/errors.ts';
 import { storable } from '../gateway/evidence.ts';
 import { startCrew, type Loop } from '../platform/loop.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
@@ -126,7 +126,7 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
     await withinTime(receiver, message);
   } catch (error) {
     // It is logged, and an own receiver's error may quote an address.
-    const lastError = storable(String(error instanceof Error ? error.message : error));
+    const lastError = storable(textOf(error instanceof Error ? error.message : error));
     const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
     const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
     const wantedSec = error instanceof NotTaken ? (error.waitSec ?? 0) : 0;

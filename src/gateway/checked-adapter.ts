@@ -1,4 +1,5 @@
 import type { Reading, ServiceAdapter, TransferReading } from './adapter.ts';
+import { textOf } from './errors.ts';
 import { storable } from './evidence.ts';
 
 /**
@@ -10,8 +11,6 @@ import { storable } from './evidence.ts';
 /** What an adapter did wrong. `member` is a path like `webhook.references`. */
 export type AdapterFault = { member: string; message: string };
 
-/** Characters of an error that are looked at. */
-const DETAIL = 10_000;
 /** Characters. Longer texts fit into no index. */
 const MAX_TEXT = 200;
 /** The database takes no NUL and no half of a pair of surrogates. */
@@ -37,14 +36,14 @@ export function checkedAdapter(
       const { thrown } = outcome;
       // An error's own message may quote the record or the key. It stays with the answer that it is about.
       onFault({ member, message: `throws ${nameOf(thrown)}` });
-      const detail = member === 'authorize' ? nameOf(thrown) : storable(redact(String(thrown).slice(0, DETAIL)));
+      const detail = member === 'authorize' ? nameOf(thrown) : storable(redact(textOf(thrown)));
       throw new Error(`${member} throws ${detail}`);
     }
     const { result } = outcome;
     const fault = faultOf(result);
     if (fault === null) return result;
     onFault({ member, message: fault });
-    throw Object.assign(new Error(`${member} ${fault}`), { reference: referenceOf(result) });
+    throw new Error(`${member} ${fault}`);
   };
   const { authorize, webhook, transfers, balances } = adapter;
   const members: Partial<ServiceAdapter> = {
@@ -84,7 +83,7 @@ function checkedHistory(history: ServiceAdapter['history'], call: Call): Service
   // Whatever counts as true in JavaScript is a yes.
   if (isForeign !== undefined)
     members.isForeign = (row) => {
-      const answer: unknown = call('history.isForeign', () => isForeign.call(history, row), anything);
+      const answer: unknown = call('history.isForeign', () => isForeign.call(history, row), noObject);
       return Boolean(answer);
     };
   return over(history, members);
@@ -117,13 +116,7 @@ function over<T extends object>(original: T, members: Partial<T>): T {
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.constructor.name : kindOf(error));
 
-/** The reference in a reading that cannot be used as a whole; null: it names none. */
-function referenceOf(reading: unknown): string | null {
-  const { reference } = Object(reading) as { reference?: unknown };
-  return typeof reference === 'string' ? reference : null;
-}
-
-/** Words and doubts are for people alone: what cannot be stored of them is left out, and the record counts. */
+/** A text for people: what cannot be stored of it is left out. */
 function forPeople(text: string): string {
   const printable = text
     .slice(0, 2 * MAX_TEXT)
@@ -132,19 +125,26 @@ function forPeople(text: string): string {
   return printable.trim().slice(0, MAX_TEXT).toWellFormed();
 }
 
-/** With null where a member is left out or, as text, empty. */
+/**
+ * A checked reading with all members of its own: null where a member is left out or, as text, empty. Whether a record
+ * is doubted decides about money, so a doubt without any printable letter stays a doubt.
+ */
 function whole(reading: Reading | null): Reading | null {
   if (reading === null) return null;
   const text = (value: string | null | undefined) => (value === undefined || value === '' ? null : value);
-  const { word, reference, currency, amount, id, doubt } = reading;
+  const { status, word, reference, currency, amount, id, mode, refunded } = reading;
+  const doubt = text(reading.doubt);
+  const doubted = doubt === null ? null : forPeople(doubt);
   return {
-    ...reading,
+    status,
     word: forPeople(word),
     reference: text(reference),
     currency: text(currency),
     amount: amount ?? null,
     id: text(id),
-    doubt: text(doubt && forPeople(doubt)),
+    mode: mode ?? null,
+    refunded: refunded ?? null,
+    doubt: doubted === '' ? 'the adapter gives no reason' : doubted,
   };
 }
 
@@ -181,7 +181,10 @@ function faultOfCheckoutUrl(found: unknown): string | null {
 
 function headers(value: unknown): string | null {
   const isHeaders =
-    typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
+    typeof value === 'object' &&
+    value !== null &&
+    !(value instanceof Promise) &&
+    Object.values(value).every((one) => typeof one === 'string');
   return isHeaders ? null : `returns ${kindOf(value)}, and not headers whose values are texts`;
 }
 
@@ -203,6 +206,12 @@ function list(value: unknown): string | null {
 }
 
 const anything = (): null => null;
+
+/** A promise counts as true in JavaScript, and is no answer. */
+function noObject(value: unknown): string | null {
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return isObject ? `returns ${kindOf(value)}, and not true or false` : null;
+}
 
 function faultOfTransfer(transfer: unknown): string | null {
   if (transfer === null) return null;

@@ -34,6 +34,18 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
 }
 
+/** Characters of a thrown text that are looked at: far more than are kept, so that no part of a secret is cut apart. */
+const TEXT_LENGTH = 100_000;
+
+/** What was thrown, as a text, whatever it is. */
+export function textOf(thrown: unknown): string {
+  try {
+    return String(thrown).slice(0, TEXT_LENGTH);
+  } catch {
+    return 'something that has no text';
+  }
+}
+
 /**
  * One answer makes us wait no longer than this, whatever it asks for: it may come from a firewall, and not from the
  * system behind it. Pauses that grow with each failure do the rest.

@@ -13,8 +13,6 @@ export type Counts = {
   pages: number;
   unreadable: number;
   why: string | null;
-  /** Payments that unreadable rows name: the history does not lack them. */
-  unreadableReferences: string[];
   setAside: { records: number; totals: Record<string, string> };
 };
 /** Where a run that was interrupted goes on: its rows up to `lastId` are in `listed`. */
@@ -25,8 +23,6 @@ type Save = (checkpoint: Checkpoint) => Promise<unknown>;
 type Imported = { end: End; counts: Counts; isBroken: boolean };
 
 const ROWS_BETWEEN_CHECKPOINTS = 20_000;
-/** So many are remembered. */
-const MOST_UNREADABLE = 1_000;
 
 /**
  * Reads the list into `listed`, from a checkpoint on where there is one. A page is written while the next one comes.
@@ -85,9 +81,6 @@ function lineOf(listed: unknown, gateway: Gateway, counts: Counts): { line: stri
   if ('unreadable' in read) {
     counts.unreadable += 1;
     counts.why ??= gateway.redact(read.unreadable).slice(0, 200);
-    const { reference } = read;
-    if (reference !== null && counts.unreadableReferences.length < MOST_UNREADABLE)
-      counts.unreadableReferences.push(gateway.redact(reference));
     return { line: rawLine(listed, counts), isKept: false };
   }
   const { aside, row } = read;

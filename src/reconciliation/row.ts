@@ -18,9 +18,7 @@ export type ListedRow = {
 };
 
 /** `aside`: of another integration or the other mode, with what it shows where that can be read. */
-export type ReadRow = { row: ListedRow; aside: boolean } | { aside: true; row: null } | Unreadable;
-/** `reference`: the payment that the row names, where at least that can be read. */
-type Unreadable = { unreadable: string; reference: string | null };
+export type ReadRow = { row: ListedRow; aside: boolean } | { aside: true; row: null } | { unreadable: string };
 
 /** As the largest total of an order. A bigint then holds the sum of the rows of one reference. */
 const MAX_AMOUNT = 10n ** 15n;
@@ -34,9 +32,7 @@ export function readRow(row: unknown, gateway: Gateway): ReadRow {
   } catch (error) {
     // Whatever another integration writes into its rows is none of our business.
     if (isForeign) return { aside: true, row: null };
-    const { reference } = Object(error) as { reference?: unknown };
-    const unreadable = `the adapter cannot read the row: ${String(error)}`;
-    return { unreadable, reference: gateway.references.parse(reference) };
+    return { unreadable: `the adapter cannot read the row: ${String(error)}` };
   }
 }
 
@@ -45,7 +41,7 @@ function readOwnRow(row: unknown, isForeign: boolean, { adapter, mode, reference
   const aside = isForeign || (reading?.mode != null && reading.mode !== mode);
   const listed = reading === null ? 'the adapter cannot read the row' : listedRow(reading, adapter, references);
   if (typeof listed !== 'string') return { row: listed, aside };
-  return aside ? { aside, row: null } : { unreadable: listed, reference: references.parse(reading?.reference) };
+  return aside ? { aside, row: null } : { unreadable: listed };
 }
 
 function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gateway['references']): ListedRow | string {

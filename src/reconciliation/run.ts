@@ -111,7 +111,6 @@ async function openRun(
     pages: 0,
     unreadable: 0,
     why: null,
-    unreadableReferences: [],
     setAside: { records: 0, totals: {} },
   };
   const next = { path: gateway.adapter.history.first({ since, until }), number: 1 };
@@ -150,7 +149,7 @@ async function judge(running: Running): Promise<Report> {
   const differences = whole?.differences ?? (await compareWindow(prisma, mode));
   const known = await prisma.payment.count({ where: { mode, reference: { in: differences } } });
   const isFirst = (await prisma.run.count({ where: { mode, verdict: { in: ['agreed', 'findings'] } } })) === 0;
-  const why = whyNotJudged(whole, isFirst ? differences.length - known : 0, counts.unreadableReferences.length);
+  const why = whyNotJudged(whole, isFirst ? differences.length - known : 0);
   if (why !== null) return baseReport(running, why);
   const identity = createIdentity(whole?.sums ?? []);
   const done: Done = { verified: 0, repaired: 0, left: 0, strangers: 0 };
@@ -167,12 +166,10 @@ async function judge(running: Running): Promise<Report> {
 }
 
 /** @param whole null: too much differs; undefined: a window judges no totals */
-function whyNotJudged(whole: Comparison | null | undefined, strangers: number, unreadable: number): string | null {
+function whyNotJudged(whole: Comparison | null | undefined, strangers: number): string | null {
   if (whole === null) return `more than ${MOST_DIFFERENCES} payments differ: ${BEGIN}`;
   if (strangers > MOST_STRANGERS) return `${strangers} payments of the list are none of ours: ${BEGIN}`;
-  const { lacking: absent, released } = whole?.counts ?? { lacking: 0, released: 0 };
-  // A row that names its payment and cannot be read is not lacking.
-  const lacking = absent - unreadable;
+  const { lacking, released } = whole?.counts ?? { lacking: 0, released: 0 };
   const isMuch = lacking > MOST_LACKING && lacking * 100 > released;
   return isMuch ? `the list lacks ${lacking} of ${released} paid payments: it is not whole` : null;
 }
@@ -219,10 +216,7 @@ async function settle(running: Running, batch: string[], listed: Lists, done: Do
     if (orderId !== null && !isTooMuch) done.verified += 1;
     const isNew = payment === undefined ? strangerOf(reference, run, reachesBackDays, sums) : undefined;
     const differing = { reference, orderId, isNew };
-    // If a row that names it cannot be read, the history says nothing about it, and verify alone is asked.
-    const isReadable = !running.counts.unreadableReferences.includes(reference);
-    const heard = isReadable ? hearing : { ...hearing, isWhole: false };
-    if (isTooMuch || !(await resolveAlone(running, differing, sums, heard))) done.left += 1;
+    if (isTooMuch || !(await resolveAlone(running, differing, sums, hearing))) done.left += 1;
   });
   await new PQueue({ concurrency: QUESTIONS_AT_ONCE }).addAll(work);
   const unpaid = payments.filter(({ status }) => status !== 'paid').map(({ reference }) => reference);

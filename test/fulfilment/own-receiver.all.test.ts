@@ -34,3 +34,19 @@ test('a shop’s own receiver that never returns for some messages holds none of
     WHERE id LIKE 'msg\\_%' AND order_id IS NULL AND last_error IS NOT NULL AND sent_at IS NULL`);
   expect(row?.times).toBeGreaterThanOrEqual(8);
 });
+
+test('a shop’s own receiver that throws at once ends no process, and its message comes again', async () => {
+  receiver.answer(204);
+  await shop.database.query(`INSERT INTO messages (id, mode, type, body, next_try_at)
+    VALUES ('thrown', 'test', 'order.paid', '{"type":"order.paid","data":{"orderId":"thrower"}}', now())`);
+  const sql = `SELECT last_error AS error, tries FROM messages WHERE id = 'thrown'`;
+  await eventually(async () => {
+    expect(await shop.database.query(sql)).toMatchObject([{ error: 'thrown at once' }]);
+  });
+  // The time limit of a receiver passes, and the server still answers.
+  await eventually(async () => {
+    const [row] = await shop.database.query<{ tries: number }>(sql);
+    return (row?.tries ?? 0) >= 3;
+  }, 60_000);
+  expect((await shop.request('GET', '/healthz')).status).toBe(200);
+});

@@ -65,6 +65,9 @@ describe('an Idempotency-Key stands for one request', () => {
     const orderId = await place({ email });
     expectProblem(await buy({ orderId }, 'of-a-basket'), 422, 'idempotency-key-reused');
     expect(await buy(basketOf(email), 'of-a-basket')).toMatchObject({ status: 201, body: basket.body });
+    // A storefront keeps its key while it goes on with the order that the key has placed.
+    const own = { orderId: basket.body.orderId };
+    expect(await buy(own, 'of-a-basket')).toMatchObject({ status: 201, body: basket.body });
   });
 
   test('of one address does not keep another address from using the same words', async () => {

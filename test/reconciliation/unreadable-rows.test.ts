@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { befall, healService } from '../support/failures.ts';
-import { buy } from './makers.ts';
+import { buy, happens } from './makers.ts';
 import { letPass, look, startDesk, type Desk } from './support.ts';
 
-// A row that cannot be read names its payment all the same: the list does not lack it.
+// A row that cannot be read hides nothing that verify or another row of its payment says.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -25,27 +25,19 @@ async function hear(references: readonly string[], ...rows: object[]) {
   return desk.reconcile();
 }
 
-test.each([
-  ['whose id has 201 characters', { id: 'i'.repeat(201) }],
-  ['whose amount is beyond all sums', { amount: '9'.repeat(30) }],
-])('a paid payment is not absent while its row, %s, cannot be read', async (_which, slip) => {
-  const ours = [(await buy(desk)).reference, (await buy(desk)).reference] as const;
-  const [odd, other] = ours;
-  for (let run = 0; run < 2; run += 1) {
-    const { exit, report } = await hear(ours, rowOf(odd, slip), rowOf(other));
-    expect(report).toMatchObject({ complete: true, verdict: 'findings', history: { unreadable: 1 } });
-    expect([exit, report.reason]).toEqual([1, expect.stringMatching(/cannot be read/)]);
-    for (const reference of ours)
-      expect(await look(desk, reference)).toMatchObject({ order: 'paid', message: 'goes', cases: [] });
-  }
-  // What no row names is absent, whatever else cannot be read.
-  await hear(ours, rowOf(odd, slip));
-  expect(await look(desk, odd)).toMatchObject({ message: 'goes', cases: [] });
-  expect(await look(desk, other)).toMatchObject({ message: 'held', cases: ['absent_from_history 0 850000 NGN'] });
+test('a row that cannot be read hides no reversal: verify is asked about its payment', async () => {
+  const { reference } = await buy(desk);
+  await happens(desk, reference, 'record', { status: 'REVERSED' });
+  const { report } = await hear([reference], rowOf(reference, { amount_refunded: '8.500,00' }));
+  expect(report).toMatchObject({ complete: true, history: { unreadable: 1 } });
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
+});
 
-  const { exit, report } = await hear(ours, rowOf(odd), rowOf(other));
-  expect([exit, report]).toMatchObject([0, { complete: true, verdict: 'agreed', history: { unreadable: 0 } }]);
-  for (const reference of ours)
-    expect(await look(desk, reference)).toMatchObject({ order: 'paid', message: 'goes', cases: [] });
-  others.push(...ours.map((reference) => rowOf(reference)));
+test('a row that cannot be read hides no chargeback that another row of its payment tells', async () => {
+  const { reference } = await buy(desk);
+  const chargeback = rowOf(reference, { id: 'C-1', status: 'CHARGEBACK', amount: -8500 });
+  const odd = rowOf(reference, { id: 'fee', amount: '1e3' });
+  const { report } = await hear([reference], rowOf(reference), chargeback, odd);
+  expect(report).toMatchObject({ complete: true, history: { unreadable: 1 } });
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
 });

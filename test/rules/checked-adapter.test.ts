@@ -185,3 +185,42 @@ test('so are its list and its webhooks', () => {
   expect(['secret', 'another'].map((secret) => signature?.({ ...message, secret }))).toEqual([true, false]);
   expect(faults).toEqual([]);
 });
+
+test.each<[string, object]>([
+  ['that is frozen', Object.freeze({ ...sandbox })],
+  ['whose history is frozen', { ...sandbox, history: Object.freeze({ ...sandbox.history }) }],
+  ['whose webhook is frozen', { ...sandbox, webhook: Object.freeze({ ...sandbox.webhook }) }],
+])('an adapter %s is read like any other', (_, adapter) => {
+  expect(check(adapter as typeof sandbox).adapter.read(RECORD)).toEqual(check(sandbox).adapter.read(RECORD));
+});
+
+test.each([null, '', 0, undefined, false])('a row of which isForeign says %j is our own', (said) => {
+  const isForeign = () => said as unknown as boolean;
+  const { adapter, faults } = check({ ...sandbox, history: { ...sandbox.history, isForeign } });
+  expect(rowOf(adapter)).toEqual(rowOf(check(sandbox).adapter));
+  expect(faults).toEqual([]);
+});
+
+test.each([' ', '\n', '\0', `${' '.repeat(400)}under review`])('the doubt %j stays a doubt', (doubt) => {
+  const { doubt: read } = check(reading({ doubt })).adapter.read(RECORD) ?? {};
+  expect(read).toMatch(/./);
+});
+
+test('a reading whose members are getters of a class is read whole', () => {
+  class Read {
+    get mode() {
+      return 'live' as const;
+    }
+  }
+  const { reference = null, status = 'paid', word = '', amount = null, currency = null } = sandbox.read(RECORD) ?? {};
+  const read = () => Object.assign(new Read(), { reference, status, word, amount, currency });
+  const given = check({ ...sandbox, read }).adapter.read(RECORD);
+  expect(given).toMatchObject({ mode: 'live' });
+});
+
+test('an isForeign that returns a promise is a fault', () => {
+  const isForeign = () => Promise.resolve(false) as unknown as boolean;
+  const { adapter, faults } = check({ ...sandbox, history: { ...sandbox.history, isForeign } });
+  expect(rowOf(adapter)).toMatchObject({ unreadable: expect.stringMatching(/isForeign/) as unknown });
+  expect(faults).toHaveLength(1);
+});
