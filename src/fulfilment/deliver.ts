@@ -110,7 +110,7 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
       WHERE (next_try_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => ${LATEST_RETRY_SEC})
           OR (tries = 0 AND next_try_at IS NOT NULL))
         AND held_by IS NULL AND sent_at IS NULL AND mode = ${mode}::mode
-        AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '30 seconds')
+        AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
         AND (type = 'order.paid' OR NOT EXISTS (
           SELECT 1 FROM messages before
           WHERE before.order_id = m.order_id AND before.seq < m.seq AND before.sent_at IS NULL AND before.held_by IS NULL

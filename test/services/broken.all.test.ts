@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 const start = async (code: string) => {
   if (code !== '') await writeFile(PATH, code);
-  return startShop({ gatewayUrl: service.url, env: { GATEWAY_ADAPTER: PATH } });
+  return startShop({ gatewayUrl: service.url, env: { GATEWAY_ADAPTER: PATH, WEBHOOK_SECRETS: '' } });
 };
 
 test.each([

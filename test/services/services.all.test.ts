@@ -15,7 +15,11 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
 
   beforeAll(async () => {
     service = await startService(style);
-    shop = await startShop({ gatewayUrl: service.url, env: { GATEWAY_ADAPTER: fileURLToPath(adapterUrl) } });
+    const { default: adapter } = (await import(adapterUrl.href)) as { default: ServiceAdapter };
+    const env = { GATEWAY_ADAPTER: fileURLToPath(adapterUrl) };
+    // Secrets that nothing uses end the start.
+    const isSigned = adapter.webhook.signature !== null;
+    shop = await startShop({ gatewayUrl: service.url, env: isSigned ? env : { ...env, WEBHOOK_SECRETS: '' } });
   });
   afterAll(async () => {
     await shop.stop();
