@@ -102,7 +102,7 @@ async function gatewayOptions(
 
 type ClosableReceiver = Receiver & { close?(): Promise<void> };
 
-/** The shop's own code where it has some, else its system behind FULFILMENT_URL; null: this process delivers nothing. */
+/** The shop's own function, or its system behind FULFILMENT_URL; null: this process delivers nothing. */
 function openReceiver(config: Config, logger: Logger): ClosableReceiver | null {
   const receiver: ClosableReceiver | null =
     createReceiver() ?? receiverAt(config.FULFILMENT_URL, config.FULFILMENT_SECRET);

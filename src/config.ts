@@ -68,7 +68,7 @@ const hostName = text('must be host names like pay.example.com: no scheme, port,
 }).toLowerCase();
 // Every client in a trusted range may choose its own address. ::ffff:0:0/96 is all of IPv4.
 const proxy = text(
-  'must be loopback, linklocal, uniquelocal, addresses, or ranges: private ones from /8 (IPv6 from /7), public ones from /16 (IPv6 from /29)',
+  'must be loopback, linklocal, uniquelocal, addresses or ranges; public ranges from /16 (IPv6 /29), private ones from /8 (IPv6 /7)',
   (value) => {
     const [, address = '', bits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(value) ?? [];
     const [least = 1, most = 0] = { 4: [8, 32], 6: [7, 128] }[isIP(address)] ?? [];

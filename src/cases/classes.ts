@@ -25,7 +25,7 @@ export type CaseClass =
   | 'unknown_status'
   | 'unreadable';
 
-/** Who holds `order.paid` while its money is missing. */
+/** The program holds `order.paid` under this name while the money of the order is missing. */
 export const MISSING_MONEY = 'missing money';
 
 /** What one source says of a reference, in one currency. */

@@ -23,7 +23,7 @@ export async function resumeCheckouts(prisma: PrismaClient, mode: Mode, what: st
   return count > 0;
 }
 
-/** Who stops a currency by itself. */
+/** The program signs its own stops with this name. */
 const BY_PROGRAM = 'program';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -53,7 +53,8 @@ export const CARE = [
     const emptied =
       bodies === null
         ? 'RETAIN_BODIES_DAYS is not set: all bodies are kept.'
-        : `Older than ${bodyDays ?? ''} days: ${bodies.answers} answers and ${bodies.messages} messages emptied, ${bodies.webhooks} webhooks deleted.`;
+        : `Older than ${bodyDays ?? ''} days: ${bodies.answers} answers and ${bodies.messages} messages emptied, ` +
+          `${bodies.webhooks} webhooks deleted.`;
     const removed =
       orders === null
         ? 'RETAIN_UNPAID_DAYS is 0: all unpaid orders are kept.'

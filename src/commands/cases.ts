@@ -22,7 +22,7 @@ function rowOf(one: ToldCase, parts: CommandParts) {
 
 const NO_CASE = { id: null, reference: null, orderId: null, held: null, missing: null, currency: null };
 
-/** What is to be done that is no case: messages that were not sent, and what the last whole run could not settle. */
+/** Tasks that are not cases: messages that were not sent, and problems that the last whole run could not settle. */
 async function otherRows(parts: CommandParts) {
   const { prisma, terms } = parts;
   const { mode } = terms;

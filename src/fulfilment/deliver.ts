@@ -89,7 +89,7 @@ const LOOK_EVERY_MS = 500;
 const PAUSES_SEC = [5, 30, 120, 600, 1_800, 3_600];
 const GIVE_UP_SEC = 3 * 86_400;
 const LONGEST_WAIT_SEC = 3_600;
-/** No retry is due later than this. */
+/** Seconds. No retry is planned for a later time; a minute covers rounding and slow statements. */
 const LATEST_RETRY_SEC = LONGEST_WAIT_SEC + 60;
 
 type Claimed = Outgoing & { tries: number; isOld: boolean };
@@ -107,10 +107,12 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
       first_try_at = coalesce(first_try_at, clock_timestamp())
     WHERE id IN (
       SELECT id FROM messages m
-      WHERE (next_try_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + make_interval(secs => ${LATEST_RETRY_SEC})
+      WHERE (next_try_at NOT BETWEEN clock_timestamp()
+            AND clock_timestamp() + make_interval(secs => ${LATEST_RETRY_SEC})
           OR (tries = 0 AND next_try_at IS NOT NULL))
         AND held_by IS NULL AND sent_at IS NULL AND mode = ${mode}::mode
-        AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
+        AND (leased_until IS NULL
+          OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
         AND (type = 'order.paid' OR NOT EXISTS (
           SELECT 1 FROM messages before
           WHERE before.order_id = m.order_id AND before.seq < m.seq AND before.sent_at IS NULL AND before.held_by IS NULL

@@ -11,7 +11,7 @@ export function at(value: unknown, path: string): unknown {
   }, value);
 }
 
-/** A text; of an integer its digits; null for anything else. Integers beyond 2^53 come as texts, with all their digits. */
+/** A text, or the digits of an integer; null for anything else. Integers beyond 2^53 arrive as texts already. */
 export function text(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return Number.isSafeInteger(value) ? String(value) : null;

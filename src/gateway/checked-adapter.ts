@@ -22,8 +22,8 @@ type Call = <T>(member: string, work: () => T, faultOf: (result: unknown) => str
 
 /**
  * The same adapter, with every result checked.
- * @param onFault hears of each result that does not fit, and of each error that the adapter throws
- * @param redact takes the secret key out of what it throws
+ * @param onFault is called for each result that does not fit, and for each error that the adapter throws
+ * @param redact removes the secret key from the text of an error
  */
 export function checkedAdapter(
   adapter: ServiceAdapter,
@@ -80,7 +80,7 @@ function checkedHistory(history: ServiceAdapter['history'], call: Call): Service
     rows: (page) => call('history.rows', () => history.rows(page), listOrNull),
     next: (page, at) => call('history.next', () => history.next(page, at), pathOrNull),
   };
-  // Whatever counts as true in JavaScript is a yes.
+  // A truthy answer means yes: adapters of version 1.0.0 return texts and numbers as well.
   if (isForeign !== undefined)
     members.isForeign = (row) => {
       const answer: unknown = call('history.isForeign', () => isForeign.call(history, row), noObject);
@@ -149,7 +149,7 @@ function whole(reading: Reading | null): Reading | null {
 }
 
 /** @returns what is wrong with a reading, as the end of a sentence that begins with `read`; null: it can be stored */
-export function faultOfReading(reading: unknown): string | null {
+function faultOfReading(reading: unknown): string | null {
   if (reading === null) return null;
   if (typeof reading !== 'object') return `returns ${kindOf(reading)}, and not a reading or null`;
   const { status, word, reference, currency, id, doubt, mode, amount, refunded } = reading as Partial<

@@ -37,7 +37,7 @@ export function codeOf(error: unknown): string {
 /** Characters of a thrown text that are looked at: far more than are kept, so that no part of a secret is cut apart. */
 const TEXT_LENGTH = 100_000;
 
-/** What was thrown, as a text, whatever it is. */
+/** The text of a thrown value. A value that String() cannot convert gets a fixed text. */
 export function textOf(thrown: unknown): string {
   try {
     return String(thrown).slice(0, TEXT_LENGTH);

@@ -86,7 +86,7 @@ export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapt
   if (amount === null) return judged('its amount is missing, or not an exact amount of its currency');
   if (amount <= 0n) return judged('its amount is not above zero');
   if (reading.refunded != null && (refunded === null || refunded < 0n)) return judged('what was refunded is no amount');
-  // Of one charge no more can go back than was charged, whatever figure the service names.
+  // A refund cannot exceed its charge, so a larger figure counts as a refund of the whole charge.
   const named = refunded ?? 0n;
   const gone = named < amount ? named : amount;
   return { ...facts, outcome, shows: amount - gone, gone, doubt: reading.doubt ?? null };

@@ -31,7 +31,7 @@ export function viewOf(order: ViewedOrder) {
   };
 }
 
-/** What was received in the order's currency and waits for a decision, so that nobody is asked to pay again. */
+/** Held money in the order's currency, in minor units. A storefront shows it so that the shopper does not pay again. */
 function heldOf({ payments, currency }: ViewedOrder): bigint {
   const ledgers = payments.flatMap(({ money }) => money.filter((row) => row.currency === currency));
   return ledgers.reduce((sum, { came, earned, kept, sendBack }) => sum + came - earned - kept - sendBack, 0n);

@@ -96,7 +96,8 @@ async function write({ tx, dossier, orders, payments, money, journal, outbox }: 
       p AS (
         UPDATE payments p SET status = n.status, reason = n.reason, checkout_url = n.checkout_url,
           opened_at = n.opened_at, answered_at = n.answered_at, next_check_at = n.next_check_at,
-          leased_until = n.leased_until, hinted_at = n.hinted_at, signed_hint = n.signed_hint, quiet_checks = n.quiet_checks,
+          leased_until = n.leased_until, hinted_at = n.hinted_at, signed_hint = n.signed_hint,
+          quiet_checks = n.quiet_checks,
           unreadable_since = n.unreadable_since, failures = n.failures
         FROM jsonb_populate_recordset(NULL::payments, ${rows(payments)}::jsonb) n WHERE p.reference = n.reference),
       m AS (

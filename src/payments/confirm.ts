@@ -18,7 +18,7 @@ import { afterHint, followUp, nextCheck } from './schedule.ts';
 export type Lease = {
   reference: string;
   orderId: string;
-  /** The database's time before the question: an answer to an older question does not overwrite a newer one's. */
+  /** The database's time before the question: hints that came later are not followed by it. */
   askedAt: Date;
   /** Tells this lease from a later one of the same payment. */
   leasedUntil: Date;
@@ -204,6 +204,7 @@ async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unk
   await prisma.$executeRaw`
     UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
       + make_interval(secs => greatest(${retryAfterSec ?? 0}::int,
-          least(5 * 2 ^ (CASE WHEN hinted_at > ${askedAt}::timestamptz + interval '1 ms' THEN 0 ELSE least(failures, 10) END), 3600)))
+          least(5 * 2 ^ (CASE WHEN hinted_at > ${askedAt}::timestamptz + interval '1 ms' THEN 0
+            ELSE least(failures, 10) END), 3600)))
     WHERE reference = ${reference} AND leased_until = ${leasedUntil}`;
 }

@@ -20,9 +20,11 @@ export async function lease(parts: AskParts, reference: string, cause: Lease['ca
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds',
       hinted_at = CASE WHEN ${cause === 'return'} THEN clock_timestamp() ELSE hinted_at END,
-      next_check_at = CASE WHEN ${cause === 'return'} THEN coalesce(next_check_at, clock_timestamp()) ELSE next_check_at END
+      next_check_at = CASE WHEN ${cause === 'return'} THEN coalesce(next_check_at, clock_timestamp())
+        ELSE next_check_at END
     WHERE reference = ${reference} AND mode = ${terms.mode}::mode AND order_id IS NOT NULL
-      AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
+      AND (leased_until IS NULL
+        OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
     RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt"`;
   return row === undefined ? null : { ...row, cause };
 }
@@ -48,8 +50,8 @@ export async function askNow(parts: AskParts, reference: string, cause: Lease['c
 }
 
 /**
- * Leases of payments that are due: first those of new signed webhooks, then those that anybody points at, then by time. Thousands of abandoned payments
- * then delay no shopper who has just paid. What a process that died left behind ends by itself.
+ * Leases due payments in this order: new signed webhooks, other hints, then the schedule by time. Thousands of abandoned
+ * payments therefore do not delay a shopper who has just paid. If a process dies, its leases expire.
  */
 async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
   // SKIP LOCKED: many processes take what is due, and none waits for another.
@@ -58,7 +60,8 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
     WHERE reference IN (
       SELECT reference FROM payments
       WHERE next_check_at <= clock_timestamp() AND mode = ${mode}::mode AND order_id IS NOT NULL
-        AND (leased_until IS NULL OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
+        AND (leased_until IS NULL
+          OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
       ORDER BY NOT signed_hint, hinted_at IS NULL, next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt",
       hinted_at IS NOT NULL AS "isHinted"`;

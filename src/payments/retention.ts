@@ -21,7 +21,7 @@ export async function retain(prisma: PrismaClient, { RETAIN_BODIES_DAYS, RETAIN_
   };
 }
 
-/** Anybody can send unsigned webhooks, and wrong ones: their samples are for looking at, and end after this long. */
+/** Days. Anybody can send unsigned and wrong webhooks, so their samples do not stay for ever. */
 const SAMPLE_DAYS = 30;
 
 async function removeSamples(prisma: PrismaClient): Promise<void> {
@@ -60,7 +60,11 @@ async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number>
   }
 }
 
-/** Together; or, if the database refuses one of them, each alone: it keeps no other. @returns how many were removed */
+/**
+ * Deletes orders together. If the database refuses one of them, for example because a table of the shop refers to it,
+ * each order is deleted alone, and the refused one stays.
+ * @returns how many were deleted
+ */
 async function removeOrders(prisma: PrismaClient, ids: string[]): Promise<number> {
   try {
     return await transact(prisma, (tx) => removeLocked(tx, ids));
@@ -73,7 +77,7 @@ async function removeOrders(prisma: PrismaClient, ids: string[]): Promise<number
   }
 }
 
-/** An order that somebody changes at this moment, or whose payment a webhook has just named, is left for the next time. */
+/** Passes over orders that somebody changes at this moment, and orders whose payment a webhook has just named. */
 async function removeLocked(tx: Tx, ids: string[]): Promise<number> {
   // Raw: Prisma cannot lock rows. What may go is asked again by a statement that begins when all of it is locked.
   await tx.$queryRaw`
@@ -126,7 +130,7 @@ async function untilDone(change: () => Promise<{ count: number }>): Promise<numb
 /** What stands where an address was erased. */
 const ERASED = 'erased@example.invalid';
 
-/** Of a failed order that has not ended, the next payment would need the address. */
+/** A failed order that has not ended may get another payment, and that payment needs the address. */
 const MAY_GO_ON = { OR: [...IS_OPEN.OR, { status: 'failed' as const, endedAt: null }] };
 
 /** Erases the address of an order, and what came and went about it; behind its lock. @returns false: it may go on */

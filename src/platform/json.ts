@@ -1,6 +1,6 @@
 /** Integers that a double may not hold have 16 digits or more. Those in strings mostly stand behind a quote. */
 const MAY_BE_LONG = /(?:^|[:[,\s])-?\d{16}/;
-/** A whole JSON string, or an integer of 16 digits or more. Strings are matched so that digits in them are passed over. */
+/** A JSON string, or an integer of 16 digits or more. It matches strings so that it skips the digits inside them. */
 const STRING_OR_LONG = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
 /**

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { findOrder, viewOf, type ViewedOrder } from '../orders/view.ts';
 import { networkOf, siteOf } from '../platform/addresses.ts';
+import { NETWORKS_OF_SITE } from '../platform/limits.ts';
 import { Problem } from '../platform/problem.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 
@@ -10,7 +11,7 @@ const LOOK_EVERY_MS = 1_000;
 const MAX_READERS = 2_000;
 /** No shopper watches from more places, and nobody takes all streams: of one network, and of one site of IPv6. */
 const MAX_OF_ADDRESS = 20;
-const MAX_OF_SITE = 100;
+const MAX_OF_SITE = NETWORKS_OF_SITE * MAX_OF_ADDRESS;
 /** Then the stream ends and the browser opens a new one: no connection outlives its reader for long. */
 const MAX_LOOKS = 600;
 /** Proxies cut a silent stream after a minute; a comment after this many looks keeps it open. */

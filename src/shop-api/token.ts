@@ -22,7 +22,7 @@ export function requireToken(
     if (tokens.length === 0 && withoutTokens === undefined) throw new Problem('not-found');
     const given = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1] ?? '';
     const isKnown = tokens.length === 0 ? withoutTokens?.(req) : tokens.some((token) => isSecret(given, token));
-    // The comparison comes first: behind a proxy that is not trusted, wrong tokens of others count for the same address.
+    // Compare before counting: behind a proxy that is not trusted, wrong tokens of others count for the same address.
     if (isKnown !== true) {
       await wrong.take(networkOf(req.ip));
       throw new Problem('unauthorized', { detail: `Send "Authorization: Bearer" with ${name}.` });

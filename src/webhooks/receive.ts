@@ -45,51 +45,45 @@ export async function receiveWebhook(parts: ReceiveParts, { headers, body, addre
 /** No service puts more events into one webhook. */
 const MAX_REFERENCES = 100;
 
-/** A signed webhook is kept whole, once. If it was not seen before, the payments that it names are asked about at once. */
-async function takeSigned(
-  { prisma, gateway }: ReceiveParts,
-  text: string,
-  named: readonly string[],
-  address: string,
-): Promise<string[]> {
+type Kept = { digest: Uint8Array<ArrayBuffer>; text: string; references: string[]; signature: 'signed' | 'unsigned' };
+
+/** Stores a webhook without our key; one with the same digest counts. @returns how often it came, this time included */
+async function keep({ prisma, gateway }: ReceiveParts, kept: Kept, address: string): Promise<number> {
   const { mode } = gateway;
-  const references = named.slice(0, MAX_REFERENCES);
-  const digest = digestOf(text);
-  const body = new Uint8Array(Buffer.from(gateway.redact(text)));
+  const { digest, references, signature } = kept;
+  const body = new Uint8Array(Buffer.from(gateway.redact(kept.text)));
   const { times } = await prisma.webhook.upsert({
     where: { mode_digest: { mode, digest } },
     // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the time.
-    create: { mode, digest, body, paymentReferences: { set: references }, signature: 'signed', address },
+    create: { mode, digest, body, paymentReferences: { set: references }, signature, address },
     update: { times: { increment: 1 }, lastAt: new Date() },
     select: { times: true },
   });
-  return hint(prisma, mode, references, { isNews: times === 1 });
+  return times;
 }
 
-/** Of an unsigned webhook, so many payments become due. */
+/** Stores a signed webhook whole, once. If it was not seen before, its payments are verified at once. */
+async function takeSigned(parts: ReceiveParts, text: string, named: string[], address: string): Promise<string[]> {
+  const references = named.slice(0, MAX_REFERENCES);
+  const times = await keep(parts, { digest: digestOf(text), text, references, signature: 'signed' }, address);
+  return hint(parts.prisma, parts.gateway.mode, references, { isNews: times === 1 });
+}
+
+/** Payments that one unsigned webhook makes due, at most. */
 const MAX_UNSIGNED_DUE = 3;
+const MINUTE_MS = 60_000;
 
 /**
- * Anybody can send an unsigned webhook, so the work and the bytes that it causes are limited: a sample of it is kept, in
- * one row for the payment that it names and the minute, and it makes three payments due at most.
+ * Anybody can send an unsigned webhook, so the program limits the work and the bytes that it causes. It makes at most
+ * three payments due, and a sample of it is stored in one row for each payment and minute.
  */
-async function takeUnsigned(
-  { prisma, gateway }: ReceiveParts,
-  text: string,
-  named: readonly string[],
-  address: string,
-): Promise<string[]> {
-  const { mode } = gateway;
-  const ours = await hint(prisma, mode, named.slice(0, MAX_REFERENCES), { most: MAX_UNSIGNED_DUE });
-  const now = new Date();
-  const digest = digestOf(['unsigned', ours.toSorted()[0] ?? null, Math.floor(now.getTime() / 60_000)]);
-  const body = new Uint8Array(Buffer.from(gateway.redact(text.slice(0, SAMPLE_LENGTH))));
-  await prisma.webhook.upsert({
-    where: { mode_digest: { mode, digest } },
-    create: { mode, digest, body, paymentReferences: { set: ours }, signature: 'unsigned', address },
-    update: { times: { increment: 1 }, lastAt: now },
-    select: { id: true },
-  });
+async function takeUnsigned(parts: ReceiveParts, text: string, named: string[], address: string): Promise<string[]> {
+  const { prisma, gateway } = parts;
+  const most = MAX_UNSIGNED_DUE;
+  const ours = await hint(prisma, gateway.mode, named.slice(0, MAX_REFERENCES), { most });
+  const digest = digestOf(['unsigned', ours.toSorted()[0] ?? null, Math.floor(Date.now() / MINUTE_MS)]);
+  const sample = text.slice(0, SAMPLE_LENGTH);
+  await keep(parts, { digest, text: sample, references: ours, signature: 'unsigned' }, address);
   return ours;
 }
 

@@ -37,6 +37,7 @@ test('a checkout of the order again asks verify', async () => {
 
 test.each([
   ['that nobody has sent yet', `tries = 0, first_try_at = NULL, last_error = NULL, next_try_at = now() + ${HOUR}`],
+  ['that was refused, and waits for its next try', `next_try_at = now() + interval '1 day'`],
   ['that somebody was sending', `next_try_at = now(), leased_until = now() + ${HOUR}`],
 ])('an order.paid %s is sent within seconds', async (_which, left) => {
   const { orderId, reference } = await shop.checkout();

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { befall, callsOf, expectPaidOnce, sendHint, tryCheckout, useShop } from '../support/failures.ts';
@@ -61,6 +62,7 @@ test('S2: twelve checkouts over which initialize hangs stop neither verify nor h
 test('one address has twenty streams, an IPv6 network counts as one, and a /48 of them has a hundred', async () => {
   const { orderId } = await shop.checkout();
   const end = new AbortController();
+  setMaxListeners(0, end.signal);
   const open = async (address: string) => {
     const headers = { 'x-forwarded-for': address };
     return (await fetch(`${shop.url}/orders/${orderId}/events`, { headers, signal: end.signal })).status;

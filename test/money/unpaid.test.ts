@@ -132,6 +132,7 @@ test.each([
   ['M21: the second payer who pays a hundredth stops the currency', 'GHS', 'ada 0.5, ben 0.5', 409],
   ['M21: so do different powers of ten', 'KES', 'ada 5000, ben 500', 409],
   ['M22: one exact payment of the day keeps the currency open', 'EUR', 'ada 50, eve 5, mal 5, joy 5', 201],
+  ['one payer in capitals and with a tag stops nothing', 'CHF', 'eve 0.5, Eve 5, eve+tag 500', 201],
   ['M22: a single stranger stops nothing, however often', 'ZAR', 'eve 0.5, eve 5, eve 500', 201],
 ])('%s (%s: %s)', async (_, currency, payments, status) => {
   for (const [payer = '', amount] of payments.split(', ').map((one) => one.split(' '))) {
