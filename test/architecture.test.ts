@@ -8,6 +8,7 @@ const FLOORS = [
   ['platform'],
   ['config.ts'],
   ['gateway'],
+  ['ledger'],
   ['cases', 'orders'],
   ['alerts'],
   ['fulfilment'],
@@ -40,6 +41,10 @@ const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
 
 /** These decide. What they need they are given. */
 const PURE = [
+  'ledger/ledger.ts',
+  'ledger/sources.ts',
+  'cases/classify.ts',
+  'cases/effects.ts',
   'payments/decide.ts',
   'payments/money.ts',
   'cases/predicate.ts',

@@ -1,0 +1,119 @@
+import type { Position, Standing } from '../ledger/ledger.ts';
+import { digestOf } from '../platform/ids.ts';
+import { isPowerOfTenApart } from '../platform/money.ts';
+
+/** Why a person must look. The words for people stand with the console; these are what programs read. */
+export type CaseClass =
+  // Held money: it was received, and nobody has decided what it is for.
+  | 'unknown_reference'
+  | 'currency_mismatch'
+  | 'paid_after_decision'
+  | 'charged_again'
+  | 'duplicate_payment'
+  | 'paid_after_end'
+  | 'unit_error'
+  | 'underpaid'
+  | 'overpaid'
+  // Missing money: it should be at the provider, and a source reports that it is not.
+  | 'reversed'
+  | 'absent_from_history'
+  // Booked as going out, and no source reports it: it is late, or it came back.
+  | 'refund_not_shown'
+  // Held: verify shows none of it, or too little. Missing: one source falls short, and reports no outflow.
+  | 'contradicted'
+  // Nothing is proven.
+  | 'unproven'
+  | 'unknown_status'
+  | 'unreadable';
+
+/** What the rules look at, of one payment in one currency. */
+export type Facts = {
+  position: Position;
+  /** What each source reported. */
+  reported: Record<'verify' | 'history', { received: bigint; outflow: bigint }>;
+  /** The history has a row about the payment, even one without money. */
+  isInHistory: boolean;
+  /** Null: the payment is unmatched. */
+  order: { amount: bigint; currency: string; isPaid: boolean; isEnded: boolean } | null;
+  currency: string;
+  /** This payment is in the order's proof of payment. */
+  isProof: boolean;
+  /** A person has decided about the money of this payment. */
+  isDecided: boolean;
+  /** Verify's newest readable answer, with the balance that it shows in this currency. */
+  verify: { outcome: string; word: string | null; shows: bigint; doubt: string | null } | null;
+  /** The history was read whole ten days after money was last booked as going out. */
+  isOutflowLate: boolean;
+  /** For a day, no answer of verify could be read. */
+  isUnreadable: boolean;
+};
+
+/** A reason for a case. `digest` is of what was seen: an `explain` decision acknowledges exactly this. */
+export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
+
+/** All findings, the most urgent first. */
+export function classify(facts: Facts): Finding[] {
+  const { position, order, currency } = facts;
+  const { held, missing, notShown, reinstated } = position;
+  const findings: Finding[] = [];
+  const find = (name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
+    const digest = digestOf([name, position.expected, seen]);
+    findings.push({ class: name, held: 0n, missing: 0n, ...amounts, digest });
+  };
+  if (missing > 0n)
+    find(
+      classOfMissing(facts),
+      { missing },
+      seenBy(facts, (standing) => standing.missing > 0n),
+    );
+  if (held > 0n)
+    find(
+      classOfHeld(facts),
+      { held },
+      seenBy(facts, (standing) => standing.held > 0n),
+    );
+  if (reinstated > 0n || (notShown > 0n && facts.isOutflowLate))
+    find(
+      'refund_not_shown',
+      { missing: notShown },
+      seenBy(facts, () => true),
+    );
+  if (!facts.isProof && held === 0n && order !== null && currency === order.currency) {
+    const { verify } = facts;
+    if (facts.isUnreadable) find('unreadable', {}, null);
+    else if (verify?.outcome === 'unknown') find('unknown_status', {}, verify.word);
+    else if (verify?.outcome === 'unproven') find('unproven', {}, [verify.word, verify.doubt]);
+  }
+  return findings;
+}
+
+/** What the sources report that say so. A change of another source is no news about this finding. */
+function seenBy({ position, reported }: Facts, saysSo: (standing: Standing) => boolean): unknown {
+  const sources = (['verify', 'history'] as const).filter((name) => saysSo(position[name]));
+  return sources.map((name) => [name, reported[name].received, reported[name].outflow]);
+}
+
+function classOfMissing({ position: { verify, history }, isInHistory }: Facts): CaseClass {
+  const short = [verify, history].filter(({ missing }) => missing > 0n);
+  const reportsOutflow = short.some(({ reportsExcess }) => reportsExcess);
+  // Two sources that agree need no lag.
+  if (reportsOutflow || (verify.isShort && history.isShort)) return 'reversed';
+  return verify.missing === 0n && !isInHistory ? 'absent_from_history' : 'contradicted';
+}
+
+/** Why held money pays nothing: the first reason that fits. */
+function classOfHeld({ order, currency, isDecided, isProof, verify, position: { held } }: Facts): CaseClass {
+  const shows = verify?.shows ?? 0n;
+  if (order === null) return 'unknown_reference';
+  if (currency !== order.currency) return 'currency_mismatch';
+  if (isDecided) return 'paid_after_decision';
+  // What came beyond the price is no second charge if all of it is the price in another unit.
+  if (isProof) return isPowerOfTenApart(held + order.amount, order.amount) ? 'unit_error' : 'charged_again';
+  if (order.isPaid) return 'duplicate_payment';
+  if (order.isEnded) return 'paid_after_end';
+  if (shows === 0n) return 'contradicted';
+  if (verify?.doubt) return 'unproven';
+  if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
+  if (held >= order.amount && shows < order.amount) return 'contradicted';
+  return held < order.amount ? 'underpaid' : 'overpaid';
+}

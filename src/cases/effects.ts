@@ -1,0 +1,90 @@
+import type { Booking, Books, Position } from '../ledger/ledger.ts';
+import { min } from '../ledger/sources.ts';
+import type { CaseClass } from './classify.ts';
+
+export const DECISIONS = ['accept', 'refund', 'keep', 'write-off', 'explain'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+/** What a decision is about. */
+export type Situation = {
+  as: Decision;
+  /** Refunded another way than at the provider, which never shows it. */
+  elsewhere: boolean;
+  case: { class: CaseClass; held: bigint; missing: bigint };
+  position: Pick<Position, 'held' | 'missing' | 'notShown'>;
+  books: Books;
+  /** Null: the payment is unmatched. */
+  order: { amount: bigint; isPaid: boolean; isEnded: boolean; isOurCurrency: boolean } | null;
+  /** The balance that verify's newest readable answer shows in this currency. */
+  verifyShows: bigint;
+};
+
+/** What a decision does. */
+export type Effect = {
+  booking: Booking;
+  /** The order becomes paid: `booking.captured` pays it. */
+  marksPaid: boolean;
+  /** An unpaid order ends. */
+  endsOrder: boolean;
+};
+
+const NO_EFFECT: Effect = { booking: {}, marksPaid: false, endsOrder: false };
+
+/** The table of decisions. @returns the effect, or why the decision is not allowed: half a sentence for people */
+export function effectOf(situation: Situation): Effect | string {
+  const { as, elsewhere, case: about } = situation;
+  const isNotShown = about.class === 'refund_not_shown';
+  if (elsewhere && !(as === 'refund' && (about.held > 0n || isNotShown)))
+    return 'only held money, or a refund that is not shown, is refunded another way';
+  if (as === 'accept') return accept(situation);
+  if (as === 'explain') return explain(situation);
+  if (as === 'write-off') return writeOff(situation);
+  if (isNotShown) return settleNotShown(situation);
+  if (about.held > 0n) return giveUp(situation);
+  return as === 'refund' ? refundMissing(situation) : 'no money of this case is held';
+}
+
+function accept({ case: about, order, verifyShows }: Situation): Effect | string {
+  if (about.held === 0n) return 'nothing is held';
+  if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
+  if (verifyShows < about.held) return 'verify does not show all of it';
+  return { ...NO_EFFECT, booking: { captured: about.held }, marksPaid: true };
+}
+
+function isOpen(order: Situation['order']): boolean {
+  return order !== null && order.isOurCurrency && !order.isPaid && !order.isEnded;
+}
+
+/** Held money is refunded or kept. Of an overpaid order, the price pays it and only the surplus goes back. */
+function giveUp({ as, elsewhere, case: about, order, verifyShows }: Situation): Effect {
+  const paysPrice = as === 'refund' && about.class === 'overpaid' && isOpen(order);
+  const captured = paysPrice && order !== null && verifyShows >= order.amount ? order.amount : 0n;
+  const surplus = about.held - captured;
+  const booking: Booking = as === 'keep' ? { retained: surplus } : { returned: surplus, captured };
+  if (elsewhere) booking.offProvider = surplus;
+  return { booking, marksPaid: captured > 0n, endsOrder: captured === 0n };
+}
+
+function refundMissing({ case: about, position, books }: Situation): Effect | string {
+  if (about.class !== 'reversed') return 'no money of this case is held, and no source reports that it went';
+  const left = books.captured - books.refunded - books.writtenOff + books.recovered;
+  const refunded = min(position.missing, left);
+  return refunded > 0n ? { ...NO_EFFECT, booking: { refunded } } : 'nothing more of it was captured';
+}
+
+function writeOff({ case: about, position }: Situation): Effect | string {
+  if (about.class !== 'reversed') return 'only money that went is written off';
+  return { ...NO_EFFECT, booking: { writtenOff: position.missing } };
+}
+
+/** Booked as going out, and no source reports it: it went another way, or it did not go. */
+function settleNotShown({ as, elsewhere, position }: Situation): Effect | string {
+  if (as === 'keep') return { ...NO_EFFECT, booking: { recovered: position.notShown } };
+  if (elsewhere) return { ...NO_EFFECT, booking: { offProvider: position.notShown } };
+  return 'refund it at the payment service, and the case ends by itself';
+}
+
+function explain({ case: about, verifyShows }: Situation): Effect | string {
+  const isOnlyInHistory = about.class === 'contradicted' && verifyShows === 0n;
+  return about.held === 0n || isOnlyInHistory ? NO_EFFECT : 'money is held: accept it, refund it or keep it';
+}

@@ -1,0 +1,200 @@
+/**
+ * What each of the two sources reports of one payment in one currency. Amounts are minor units. Everything here is pure.
+ *
+ * Verify reports one charge at a time. The history reports rows. Both become provider transactions, which are remembered
+ * by their ids and per source.
+ */
+
+/** One charge or outflow that a source reports. A charge has `received` above 0; an outflow of its own has 0. */
+export type Transaction = {
+  /** The provider's id. Null: the source names none, or only the id of the charge that the outflow belongs to. */
+  id: string | null;
+  received: bigint;
+  outflow: bigint;
+  /** The history reaches back no further. The transaction still counts, and no new row is taken for it. */
+  isRolledOff?: true;
+};
+
+/** What one source reported. `received` and `outflow` are the sums over its transactions. */
+export type Source = {
+  transactions: readonly Transaction[];
+  received: bigint;
+  outflow: bigint;
+  /** Its newest word proves nothing, so nothing of its balance is certain. */
+  isUncertain: boolean;
+  /** The most that it ever reported as received. */
+  mostReceived: bigint;
+  /** Of what is booked as going out, the most that it ever reported as gone. The ledger keeps it up to date. */
+  mostOutflow: bigint;
+};
+
+export const SILENT: Source = {
+  transactions: [],
+  received: 0n,
+  outflow: 0n,
+  isUncertain: false,
+  mostReceived: 0n,
+  mostOutflow: 0n,
+};
+
+export const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
+
+/** An answer of verify, as one currency sees it. */
+export type Answer = {
+  /** `unproven`: the answer proves nothing about money, such as pending, an unknown word or not found. */
+  outcome: 'paid' | 'reversed' | 'failed' | 'expired' | 'unproven';
+  id: string | null;
+  /** It speaks about money of this currency. A reversal that names no currency speaks about every one. */
+  isHere: boolean;
+  /** The amount of the charge. Null: a reversal that names none. */
+  received: bigint | null;
+  /** What is left of the charge. */
+  balance: bigint;
+  /** Somebody doubts the answer, and no person has accepted this doubt. */
+  isDoubted: boolean;
+};
+
+/**
+ * Applies an answer of verify to what verify reported before:
+ *
+ *   reported before    answer            reported now
+ *   nothing            c1 paid           c1
+ *   c1                 c1 reversed       c1, reversed: an id that was reported before has a new state
+ *   c1                 c2 paid           c1 and c2: another id that is paid is one more charge
+ *   c1                 c2 reversed       c2, reversed: anything else is all there is
+ *   c1                 failed            nothing
+ *   c1                 pending           c1, and nothing of its balance is certain
+ */
+export function applyAnswer(verify: Source, answer: Answer): Source {
+  const { id, outcome } = answer;
+  if (outcome === 'unproven') return { ...verify, isUncertain: true };
+  // A charge without an id may get its id later, so it does not stay beside one that has an id.
+  const known = verify.transactions.filter((one) => one.id !== null);
+  const isNewState = known.some((one) => one.id === id);
+  const isOneMore = id !== null && outcome === 'paid';
+  const others = isNewState || isOneMore ? known.filter((one) => one.id !== id) : [];
+  const charge = chargeOf(verify, answer);
+  return report(verify, charge === null ? others : [...others, charge], answer.isDoubted);
+}
+
+/** The charge that an answer reports in this currency. Null: it reports none. */
+function chargeOf(verify: Source, { outcome, id, isHere, received, balance }: Answer): Transaction | null {
+  if (!isHere || (outcome !== 'paid' && outcome !== 'reversed')) return null;
+  // A reversal that names no amount is about all that was received before.
+  const before = verify.transactions.find((one) => one.id === id)?.received ?? verify.received;
+  const amount = received ?? before;
+  return { id, received: amount, outflow: amount - balance };
+}
+
+/** A row of the history about this payment and currency. An outflow of its own has `received` 0. */
+export type HistoryRow = {
+  id: string | null;
+  received: bigint;
+  outflow: bigint;
+  /** The service calls the charge reversed, and nothing of it is left. */
+  isReversed: boolean;
+  isDoubted: boolean;
+};
+
+/**
+ * Applies a whole reading of the history. Within reach, the history reports everything, so a charge that it no longer
+ * reports is gone. Beyond reach, transactions stay as they were last reported, by id. Those without an id of their own
+ * are set aside when they vanish, so that the next equal one counts as new. With a charge c1 of 8500 and a refund of
+ * 2500 without an id:
+ *
+ *   reading                     received   outflow
+ *   in reach: c1, -2500             8500      2500
+ *   beyond reach: -2500             8500      2500   c1 stays, by its id
+ *   beyond reach: nothing           8500      2500   the refund is set aside
+ *   beyond reach: -2500             8500      5000   so this one is new
+ *
+ * @param verify names the charges that verify reported
+ */
+export function applyHistory(history: Source, verify: Source, rows: readonly HistoryRow[], isInReach: boolean): Source {
+  const chargeIds = new Set<string>();
+  for (const { id } of [...history.transactions, ...verify.transactions, ...rows.filter(isPaid)].filter(isCharge))
+    if (id !== null) chargeIds.add(id);
+  const reversals = reversalsIn(rows, chargeIds, history.transactions, isInReach);
+  const read = readRows(rows, chargeIds, reversals);
+  const transactions = isInReach ? read : keepRolledOff(history.transactions, read);
+  const isUncertain = rows.some((row) => row.isDoubted && isCharge(row));
+  return report(history, transactions, isUncertain);
+}
+
+const isCharge = ({ received }: { received: bigint }): boolean => received > 0n;
+const isPaid = (row: HistoryRow): boolean => isCharge(row) && !row.isReversed;
+
+/**
+ * The wholly reversed rows that are outflows of their own. Some services write a chargeback so, beside its charge. A row
+ * is the new state of a charge instead if a source reported its id as a charge. If it stands alone, its charge came and
+ * went. An id keeps its meaning: what was an outflow in the last reading stays one.
+ * @param chargeIds the ids of all charges that a source reported before, or that are paid in this reading
+ */
+function reversalsIn(
+  rows: readonly HistoryRow[],
+  chargeIds: ReadonlySet<string>,
+  before: readonly Transaction[],
+  isInReach: boolean,
+): HistoryRow[] {
+  const isKnown = ({ id }: HistoryRow): boolean => id !== null && chargeIds.has(id);
+  const unknown = rows.filter((row) => isCharge(row) && row.isReversed && !isKnown(row));
+  const isChargeBeside = rows.some((row) => isPaid(row) || isKnown(row)) || (!isInReach && before.some(isCharge));
+  if (isChargeBeside) return unknown;
+  const wasOutflow = ({ id }: HistoryRow): boolean => before.some((one) => one.id === id && !isCharge(one));
+  // Without ids, as many rows are states of charges as there were charges before, and one at least.
+  const chargesWithoutId = Math.max(1, before.filter((one) => one.id === null && isCharge(one)).length);
+  const withoutId = unknown.filter(({ id }) => id === null);
+  return [...unknown.filter((row) => row.id !== null && wasOutflow(row)), ...withoutId.slice(chargesWithoutId)];
+}
+
+/** Rows of one id are states of one charge, and the least balance counts. Every outflow counts, also equal ones. */
+function readRows(
+  rows: readonly HistoryRow[],
+  chargeIds: ReadonlySet<string>,
+  reversals: readonly HistoryRow[],
+): Transaction[] {
+  const states = rows.filter((row) => isCharge(row) && !reversals.includes(row));
+  const stateIds = new Set(states.flatMap(({ id }) => id ?? []));
+  const outflows = rows.filter((row) => !isCharge(row) && row.outflow > 0n);
+  const ownIdOf = ({ id }: HistoryRow): string | null =>
+    id === null || chargeIds.has(id) || stateIds.has(id) ? null : id;
+  return [
+    ...states.filter(({ id }) => id === null).map(({ received, outflow }) => ({ id: null, received, outflow })),
+    ...[...stateIds].map((id) => oneCharge(id, states)),
+    ...reversals.map(({ id, received }) => ({ id, received: 0n, outflow: received })),
+    ...outflows.map((row) => ({ id: ownIdOf(row), received: 0n, outflow: row.outflow })),
+  ];
+}
+
+/** Some histories write a row for each state of a charge, or show a row twice while pages move. */
+function oneCharge(id: string, rows: readonly HistoryRow[]): Transaction {
+  const states = rows.filter((row) => row.id === id);
+  const received = states.map((state) => state.received).reduce(max);
+  const balance = states.map((state) => state.received - state.outflow).reduce(min);
+  return { id, received, outflow: received - balance };
+}
+
+/** All that counts of a payment beyond reach: what was reported before and is no longer, and what is reported now. */
+function keepRolledOff(before: readonly Transaction[], read: readonly Transaction[]): Transaction[] {
+  const readIds = new Set(read.flatMap(({ id }) => id ?? []));
+  const kept: Transaction[] = [];
+  const unmatched = read.filter(({ id }) => id === null);
+  for (const one of before) {
+    const isStill = ({ received, outflow }: Transaction): boolean =>
+      received === one.received && outflow === one.outflow;
+    const place = unmatched.findIndex(isStill);
+    if (one.isRolledOff === true) kept.push(one);
+    else if (one.id !== null) kept.push(...(readIds.has(one.id) ? [] : [one]));
+    else if (place >= 0) unmatched.splice(place, 1);
+    else kept.push({ ...one, isRolledOff: true });
+  }
+  return [...kept, ...read];
+}
+
+function report(before: Source, transactions: readonly Transaction[], isUncertain: boolean): Source {
+  const received = sum(transactions.map((one) => one.received));
+  const outflow = sum(transactions.map((one) => one.outflow));
+  return { ...before, transactions, received, outflow, isUncertain, mostReceived: max(before.mostReceived, received) };
+}

@@ -1,0 +1,117 @@
+import { classify, type Facts, type Finding } from '../../src/cases/classify.ts';
+import { effectOf, type Decision } from '../../src/cases/effects.ts';
+import { decide } from '../../src/payments/decide.ts';
+import * as rules from '../../src/ledger/ledger.ts';
+import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+
+const CURRENCY = 'NGN';
+const asText = (digest: Uint8Array): string => Buffer.from(digest).toString('hex');
+
+/** An order with one payment, as the pure rules treat it: what the program does, without a database. */
+export class LedgerShop {
+  ledger = rules.EMPTY;
+  isPaid = false;
+  isEnded = false;
+  readonly lagMin = 60;
+  private isDecided = false;
+  private isInHistory = false;
+  private said: Facts['verify'] = null;
+  private acknowledged: string[] = [];
+
+  readonly price: bigint;
+
+  constructor(price: bigint) {
+    this.price = price;
+  }
+
+  verify(answer: Answer, now: Date): void {
+    this.ledger = rules.observeVerify(this.ledger, answer);
+    const { outcome, balance, isDoubted } = answer;
+    const isUnproven = outcome === 'unproven';
+    const shows = outcome === 'paid' || outcome === 'reversed' ? balance : 0n;
+    const doubt = isDoubted ? 'the adapter doubts it' : null;
+    this.said = { outcome: isUnproven ? 'pending' : outcome, word: outcome, shows, doubt };
+    const isFree = rules.historyLeaves(this.ledger, this.price) && this.ledger.books.captured === 0n;
+    const evidence = { outcome: isUnproven ? ('pending' as const) : outcome, shows, currency: CURRENCY, doubt };
+    const order = { amount: this.price, currency: CURRENCY, isReleased: this.isPaid, isEnded: this.isEnded };
+    if (decide({ evidence, order, isDecided: this.isDecided, isHeld: isFree }) === 'release') {
+      this.book({ captured: this.price }, now);
+      this.isPaid = true;
+    }
+    this.conclude(now);
+  }
+
+  history(rows: readonly HistoryRow[], readAt: Date, isInReach: boolean, isInHistory = rows.length > 0): void {
+    this.ledger = rules.observeHistory(this.ledger, rows, readAt, isInReach);
+    this.isInHistory = isInHistory;
+    this.conclude(readAt);
+  }
+
+  refund(amount: bigint, isOffProvider: boolean, now: Date): void {
+    this.book({ refunded: amount, offProvider: isOffProvider ? amount : 0n }, now);
+    this.conclude(now);
+  }
+
+  /** @returns why it is not allowed, or null */
+  decide(as: Decision, elsewhere: boolean, now: Date): string | null {
+    const open = this.openCase();
+    if (open === undefined) return 'no case is open';
+    const order = { amount: this.price, isPaid: this.isPaid, isEnded: this.isEnded, isOurCurrency: true };
+    const about = { as, elsewhere, case: open, order, verifyShows: this.said?.shows ?? 0n };
+    const effect = effectOf({ ...about, position: this.position(), books: this.ledger.books });
+    if (typeof effect === 'string') return effect;
+    if (as === 'explain') this.acknowledged.push(asText(open.digest));
+    else this.isDecided = true;
+    this.book(effect.booking, now);
+    if (effect.marksPaid) this.isPaid = true;
+    if (effect.endsOrder && !this.isPaid) this.isEnded = true;
+    this.conclude(now);
+    return null;
+  }
+
+  book(booking: rules.Booking, now: Date): void {
+    this.ledger = rules.book(this.ledger, booking, now);
+  }
+
+  expected(): bigint {
+    return this.position().expected;
+  }
+
+  /** How much can still be refunded. */
+  refundable(): bigint {
+    const { captured, refunded, writtenOff, recovered } = this.ledger.books;
+    return captured - refunded - writtenOff + recovered;
+  }
+
+  position(): rules.Position {
+    return rules.positionOf(this.ledger, this.lagMin);
+  }
+
+  /** The most urgent finding that no `explain` decision has acknowledged. */
+  openCase(): Finding | undefined {
+    return this.findings().find(({ digest }) => !this.acknowledged.includes(asText(digest)));
+  }
+
+  findings(): Finding[] {
+    const { verify, history } = this.ledger;
+    return classify({
+      position: this.position(),
+      reported: { verify, history },
+      isInHistory: this.isInHistory,
+      order: { amount: this.price, currency: CURRENCY, isPaid: this.isPaid, isEnded: this.isEnded },
+      currency: CURRENCY,
+      isProof: this.ledger.books.captured > 0n,
+      isDecided: this.isDecided,
+      verify: this.said,
+      isOutflowLate: rules.isOutflowLate(this.ledger),
+      isUnreadable: false,
+    });
+  }
+
+  private conclude(now: Date): void {
+    const returned = rules.returnedByItself(this.ledger);
+    if (returned > 0n) this.book({ returned }, now);
+    const digests = this.findings().map(({ digest }) => asText(digest));
+    this.acknowledged = this.acknowledged.filter((one) => digests.includes(one));
+  }
+}

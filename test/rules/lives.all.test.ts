@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals';
+import { LedgerShop } from './ledger-shop.ts';
+import { liveMany, PRICE } from './lives.ts';
+
+const shopOf = (): LedgerShop => new LedgerShop(PRICE);
+
+test('in 20,000 plain lives no case opens', () => {
+  expect(liveMany(1, 20_000, 'plain', shopOf).seeds).toEqual([]);
+});
+
+test('the bounds hold in 20,000 hard lives', () => {
+  const { endings } = liveMany(1, 20_000, 'hard', shopOf);
+  console.log(endings);
+  expect(endings['hidden loss']).toBeLessThanOrEqual(8);
+  expect(endings['loss behind a decision']).toBeLessThanOrEqual(4);
+  expect(endings['hidden debt']).toBeLessThanOrEqual(80);
+  expect(endings['false case']).toBeLessThanOrEqual(20);
+});
