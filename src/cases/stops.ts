@@ -4,9 +4,9 @@ import type { Mode, Order, PrismaClient, Stop } from '../platform/prisma/client.
 /** Stops all currencies. */
 export const ALL = '*';
 
-/** The stop that new checkouts in a currency run into; null: they are open. */
-export function findStop(db: Tx, mode: Mode, currency: string): Promise<Stop | null> {
-  return db.stop.findFirst({ where: { mode, endedAt: null, what: { in: [ALL, currency] } }, orderBy: { what: 'asc' } });
+/** The stops that are in force: of all currencies (`ALL`), or of one each. */
+export function openStops(db: Tx, mode: Mode): Promise<Stop[]> {
+  return db.stop.findMany({ where: { mode, endedAt: null } });
 }
 
 /** Stops new checkouts. A stop that is there already stays as it is. */

@@ -3,13 +3,13 @@ import { priceBasket, type Catalogue } from '../orders/catalogue.ts';
 import { totalOf, type Basket, type Line } from '../orders/input.ts';
 import { priceEndsAt } from '../orders/order.ts';
 import { changeOrder } from '../payments/change-order.ts';
-import { record, setOrder, type Change, type DossierPayment } from '../payments/change.ts';
+import { addPayment, record, setOrder, type Change, type DossierPayment } from '../payments/change.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import { lease } from '../payments/due.ts';
-import { ALL, findStop } from '../cases/stops.ts';
-import { constraintOf, type Tx } from '../platform/db.ts';
+import { ALL, openStops } from '../cases/stops.ts';
+import { constraintOf } from '../platform/db.ts';
 import { isSameDigest, newOrderId } from '../platform/ids.ts';
-import type { Mode } from '../platform/prisma/client.ts';
+import type { Stop } from '../platform/prisma/client.ts';
 import { Problem } from '../platform/problem.ts';
 import {
   openPayment,
@@ -45,7 +45,7 @@ export async function startCheckout(
   const { prisma, gateway, catalogue } = parts;
   const { lines, currency } = await priceBasket(prisma, catalogue, basket);
   const amount = totalOf(lines, 'items');
-  await refuseWhileStopped(prisma, gateway.mode, currency);
+  refuseStopped(await openStops(prisma, gateway.mode), currency);
   const { email } = basket;
   if (!(await parts.limits.hasRoom(email))) throw new Problem('too-many-requests', { retryAfterSec: 60 });
   const placed = { orderId: newOrderId(), reference: gateway.references.create(), amount, currency, email };
@@ -80,10 +80,11 @@ export async function claimKey(parts: CheckoutParts, key: Key | null, orderId: s
   if (bound?.orderId !== orderId) throw new Problem('idempotency-key-reused');
 }
 
-async function refuseWhileStopped(db: Tx, mode: Mode, currency: string): Promise<void> {
-  const stop = await findStop(db, mode, currency);
-  if (stop?.what === ALL) throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_SEC });
-  if (stop !== null) throw new Problem('currency-stopped', { detail: `New payments in ${currency} are stopped.` });
+function refuseStopped(stops: readonly Stop[], currency: string): void {
+  const names = stops.map(({ what }) => what);
+  if (names.includes(ALL)) throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_SEC });
+  if (names.includes(currency))
+    throw new Problem('currency-stopped', { detail: `New payments in ${currency} are stopped.` });
 }
 
 /** Order, lines, payment, key and journal, in one transaction, before anything is sent. */
@@ -126,8 +127,9 @@ export async function continueCheckout(parts: CheckoutParts, orderId: string): P
   const asked = new Set<string>();
   const deadline = performance.now() + SENDING_MS;
   while (performance.now() < deadline) {
+    const stops = await openStops(parts.prisma, parts.gateway.mode);
     const plan = await changeOrder(parts, orderId, 'shopper', (change) =>
-      planOrPlaceNext(change, parts.gateway, asked),
+      planOrPlaceNext(change, parts.gateway, asked, stops),
     );
     if (plan === null) throw new Problem('not-found');
     if (plan.next === 'hand-out') return plan.opened;
@@ -156,12 +158,14 @@ type Plan =
   | { next: 'wait' }
   | { next: 'ask'; reference: string };
 
-async function planOrPlaceNext(
+/** @param stops what is stopped: a stop that begins at this moment may come too late for one payment */
+function planOrPlaceNext(
   change: Change,
-  { mode, adapter, references }: Gateway,
+  { adapter, references }: Gateway,
   asked: ReadonlySet<string>,
-): Promise<Plan> {
-  const { tx, dossier, now } = change;
+  stops: readonly Stop[],
+): Plan {
+  const { dossier, now } = change;
   const { id: orderId, amount, currency, email, status } = dossier;
   const refusal = refusalOf(status, orderId);
   if (refusal !== null) throw refusal;
@@ -195,10 +199,9 @@ async function planOrPlaceNext(
   const priceEnd = priceEndsAt(dossier, change.terms.payableDays);
   if (priceEnd !== null && priceEnd <= now) throw new Problem('order-expired', { extra: { orderId } });
   if (payable.length >= MAX_PAYABLE) throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
-  await refuseWhileStopped(tx, mode, currency);
+  refuseStopped(stops, currency);
   const reference = references.create();
-  const created = await tx.payment.create({ data: { reference, orderId, mode, amount, currency, status: 'sending' } });
-  dossier.payments.push({ ...created, money: [], cases: [], verifications: [] });
+  addPayment(change, reference, new Date(now.getTime() + SENDING_MS));
   record(change, 'next payment', reference);
   // The order's view shows the newest reference.
   setOrder(change, {});

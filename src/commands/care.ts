@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { eraseOrder, eraseWebhooks, retain } from '../payments/retention.ts';
 import { emailAddress } from '../platform/email.ts';
 import { adopt } from '../payments/acts.ts';
-import { changeOrder } from '../payments/change-order.ts';
-import { record } from '../payments/change.ts';
 import { reconcile } from '../reconciliation/run.ts';
 import { amountText } from '../reporting/words.ts';
 import { workList } from './cases.ts';
@@ -64,11 +62,7 @@ export const CARE = [
   action('operator', 'erase EMAIL', { email: emailAddress }, async (parts, { email }) => {
     const orders = await parts.prisma.order.findMany({ where: { email: isAddress(email) } });
     const open: string[] = [];
-    for (const { id, mode } of orders)
-      await changeOrder({ ...parts, terms: { ...parts.terms, mode } }, id, parts.by, async (change) => {
-        if (await eraseOrder(change.tx, id)) record(change, 'erased', null);
-        else open.push(id);
-      });
+    for (const { id, mode } of orders) if (!(await eraseOrder(parts.prisma, mode, id, parts.by))) open.push(id);
     const webhooks = await eraseWebhooks(parts.prisma, email);
     const erased = orders.length - open.length;
     const lines = [

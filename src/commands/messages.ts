@@ -1,22 +1,21 @@
 import { changeOrder } from '../payments/change-order.ts';
-import { record, type Change } from '../payments/change.ts';
+import { record, setMessage, type Change, type MessageChange } from '../payments/change.ts';
 import { holdOf } from '../payments/conclude.ts';
-import type { Message, Prisma } from '../platform/prisma/client.ts';
+import type { Message } from '../platform/prisma/client.ts';
 import { action, FLAG, refused, TEXT, usageError, type CommandParts } from './registry.ts';
 
 /** Nobody took them for three days. */
 export const GIVEN_UP = { sentAt: null, heldBy: null, nextTryAt: null, tries: { gt: 0 } } as const;
 
-type Work = (change: Change, message: Message) => Prisma.MessageUpdateInput;
+type Work = (change: Change, message: Message) => MessageChange;
 
 /** Changes a message behind its order's lock. @param work says what changes, or throws why nothing does */
 async function changeMessage(parts: CommandParts, id: string, work: Work): Promise<void> {
   const found = await parts.prisma.message.findUnique({ where: { id, mode: parts.terms.mode } });
   if (found?.orderId == null) throw usageError(`There is no message ${id}: messages list shows them.`);
-  await changeOrder(parts, found.orderId, parts.by, async (change) => {
-    const message = await change.tx.message.findUniqueOrThrow({ where: { id } });
-    const row = await change.tx.message.update({ where: { id }, data: work(change, message) });
-    change.dossier.messages = change.dossier.messages.map((one) => (one.id === id ? row : one));
+  await changeOrder(parts, found.orderId, parts.by, (change) => {
+    const message = change.dossier.messages.find((one) => one.id === id) ?? found;
+    setMessage(change, message, work(change, message));
   });
   parts.onMessage();
 }
@@ -47,7 +46,7 @@ export const MESSAGES = [
         if (hold !== null && !isDespite) throw refused('money-missing');
         record(change, 'message sent again', null, { message: one.id, hold, note });
         const liftedBy = hold === null ? null : parts.by;
-        return { sentAt: null, heldBy: null, liftedBy, tries: 0, firstTryAt: null, nextTryAt: change.now };
+        return { heldBy: null, liftedBy, restarts: true, resends: true };
       });
     return { sentence: `Messages that are sent again, under the same ids: ${all.length}.` };
   }),
@@ -55,7 +54,7 @@ export const MESSAGES = [
     await changeMessage(parts, id, (change, { sentAt }) => {
       if (sentAt !== null) throw refused('sent');
       record(change, 'message held', null, { message: id, note });
-      return { heldBy: parts.by, liftedBy: null };
+      return { heldBy: parts.by, liftedBy: null, restarts: false, resends: false };
     });
     return { sentence: `It is held. messages resend ${id} sends it.` };
   }),

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { MISSING_MONEY } from '../cases/classes.ts';
 import { formatMajor } from '../platform/money.ts';
 import { randomMessageId } from '../platform/ids.ts';
-import type { Tx } from '../platform/db.ts';
-import type { Message, Prisma } from '../platform/prisma/client.ts';
+import type { Prisma } from '../platform/prisma/client.ts';
 
 /** Every type of message that FULFILMENT_EVENTS can name. `order.paid` is always written. */
 export type MessageType =
@@ -87,28 +85,4 @@ export function messageRow(
   const id = type === 'order.paid' ? paidId(order) : randomMessageId();
   const body = bodyOf(type, now, order, extra);
   return { id, mode: order.mode, type, orderId: order.id, body, nextTryAt: now };
-}
-
-/**
- * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays for
- * as long as what the person saw does.
- * @param isNews a case opened or changed
- */
-export async function setHold(
-  tx: Tx,
-  message: Message,
-  heldBy: string | null,
-  isNews: boolean,
-  now: Date,
-): Promise<void> {
-  const { id, sentAt, liftedBy, nextTryAt } = message;
-  const isPersons = message.heldBy !== null && message.heldBy !== MISSING_MONEY;
-  if (sentAt !== null || isPersons || (liftedBy === null ? heldBy === message.heldBy : heldBy !== null && !isNews))
-    return;
-  // The days of a message that was held do not count. One that was given up stays so.
-  const anew = nextTryAt === null ? {} : { tries: 0, firstTryAt: null, nextTryAt: now };
-  await tx.message.update({
-    where: { id },
-    data: liftedBy === null ? { heldBy, ...anew } : { heldBy, liftedBy: null },
-  });
 }

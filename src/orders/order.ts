@@ -53,18 +53,23 @@ export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payme
   return has('failed', 'expired') ? 'failed' : 'pending';
 }
 
+/** What a lock gives: the database's time once it is held, and ids for rows that are ordered by them. */
+export type Locked = { now: Date; verification: bigint; refund: bigint };
+
 /**
  * Locks the order and its payments, so that nobody else decides about its money until this transaction ends. Every
  * change of money or status takes it first. Inserts of children do not wait; leases and hints, which write to payments
  * without it, do.
- * @returns the database's time once the lock is held (as a plain column it would be the time before the wait); null:
- * there is no such order of this mode
+ * @returns null: there is no such order of this mode. As a plain column, the time would be that before the wait. Ids of
+ * answers are taken behind the lock, because the newest answer of a payment is the one with the largest id
  */
-export async function lockOrder(tx: Tx, mode: Mode, orderId: string): Promise<Date | null> {
-  const [row] = await tx.$queryRaw<{ now: Date }[]>`
+export async function lockOrder(tx: Tx, mode: Mode, orderId: string): Promise<Locked | null> {
+  const [row] = await tx.$queryRaw<Locked[]>`
     WITH locked AS MATERIALIZED (SELECT id FROM orders WHERE id = ${orderId} AND mode = ${mode}::mode FOR NO KEY UPDATE),
       theirs AS MATERIALIZED (
         SELECT 1 FROM payments WHERE order_id IN (SELECT id FROM locked) ORDER BY reference FOR NO KEY UPDATE)
-    SELECT clock_timestamp() AS now FROM locked, (SELECT count(*) FROM theirs) AS waited`;
-  return row?.now ?? null;
+    SELECT clock_timestamp() AS now, nextval('verifications_id_seq') AS verification,
+      nextval('refunds_id_seq') AS refund
+    FROM locked, (SELECT count(*) FROM theirs) AS waited`;
+  return row ?? null;
 }

@@ -26,7 +26,7 @@ export async function refundOrder(parts: ActParts, orderId: string, request: Ref
   return refunded ?? { outcome: 'not-paid' };
 }
 
-async function refund(change: Change, request: Refunding): Promise<Refunded> {
+function refund(change: Change, request: Refunding): Refunded {
   const { dossier } = change;
   const { amount, elsewhere, externalId } = request;
   const before = dossier.refunds.find((one) => externalId !== null && one.externalId === externalId);
@@ -40,7 +40,7 @@ async function refund(change: Change, request: Refunding): Promise<Refunded> {
   const money = moneyOf(payment, dossier.currency);
   const left = money.earned - money.refunded - money.lost;
   if (amount > left) return { outcome: 'too-much', left };
-  return { outcome: 'refunded', refund: await writeRefund(change, payment, request) };
+  return { outcome: 'refunded', refund: writeRefund(change, payment, request) };
 }
 
 /** A number stands for one refund of an order, whichever way it was written down. */
@@ -50,12 +50,13 @@ export const isNumberUsed = ({ payments, refunds }: Dossier, number: string | nu
     payments.some(({ cases }) => cases.some((one) => one.number === number)));
 
 /** A refund of what was earned: its row, the ledger, the message. */
-export async function writeRefund(change: Change, payment: DossierPayment, request: Refunding): Promise<Refund> {
+export function writeRefund(change: Change, payment: DossierPayment, request: Refunding): Refund {
   const { amount, elsewhere, externalId, reason } = request;
   const { id: orderId, currency } = change.dossier;
   const money = moneyOf(payment, currency);
-  const refund = await change.tx.refund.create({ data: { orderId, ...request } });
+  const refund = { id: change.ids.refund, orderId, ...request, at: change.now };
   change.dossier.refunds.push(refund);
+  change.rows.refunds.push(refund);
   const growth = { refunded: amount, ...(elsewhere && { refundedElsewhere: amount }) };
   const about = { refund: String(refund.id), reason, number: externalId };
   setMoney(change, payment, money, grow(money, growth), 'refunded', about);

@@ -1,6 +1,6 @@
+import { MISSING_MONEY } from '../cases/classes.ts';
 import { messageRow, type Extra, type MessageType, type Wanted } from '../fulfilment/messages.ts';
-import type { Tx } from '../platform/db.ts';
-import type { Mode, Order, Payment, Prisma } from '../platform/prisma/client.ts';
+import type { Case, Message, Mode, Order, Payment, Prisma, Refund } from '../platform/prisma/client.ts';
 import { EMPTY, growthOf, type Ledger } from './money.ts';
 
 /** What is read of an order that changes. */
@@ -40,56 +40,161 @@ export type Terms = {
   wanted: Wanted;
 };
 
+/** Ids of rows that the change may add. Other rows of the same change name them, so they are known before the write. */
+export type NewIds = { verification: bigint; refund: bigint; cases: bigint[] };
+
+/** What is new about a message that was stored before. A delivery may write the same message at the same moment. */
+export type MessageChange = {
+  heldBy: string | null;
+  liftedBy: string | null;
+  /** Its tries begin anew: the days in which it was held do not count. */
+  restarts: boolean;
+  /** It is sent once more, under its id. */
+  resends: boolean;
+};
+
+/** A verification as it is inserted, with the bytes of its answer. */
+export type NewVerification = DossierPayment['verifications'][number] & { body: Uint8Array<ArrayBuffer> };
+
 /**
- * A change of one order, behind its lock. What is set here is set in the dossier at once, and written at the end, each
- * row once. Answers, releases, cases, refunds and new payments are written as they come.
+ * A change of one order, behind its lock. The middle is synchronous and asks nobody: it changes rows in memory, in the
+ * dossier at once, and `write` of write-change.ts stores all of them by one statement.
  */
 export type Change = {
-  tx: Tx;
   dossier: Dossier;
   terms: Terms;
   /** Who or what causes it, as the journal says it. */
   by: string;
   /** The database's time when the lock was had. */
   now: Date;
-  /** Rows to be written. The stored order.paid stands in the dossier's messages, and no new one. */
-  orders: Set<Dossier>;
-  payments: Set<DossierPayment>;
-  money: Set<MoneyRow>;
-  journal: Prisma.JournalEntryCreateManyInput[];
-  outbox: Prisma.MessageCreateManyInput[];
+  ids: NewIds;
+  rows: Rows;
 };
 
-/** The columns that `write` of change-order.ts writes. */
+/** The rows that a change writes. The stored order.paid stands in the dossier's messages, and no new one. */
+export type Rows = {
+  orders: Set<Dossier>;
+  payments: Set<DossierPayment>;
+  newPayments: DossierPayment[];
+  money: Set<MoneyRow>;
+  verifications: NewVerification[];
+  releases: NonNullable<Dossier['release']>[];
+  refunds: Refund[];
+  cases: Set<Case>;
+  journal: Prisma.JournalEntryCreateManyInput[];
+  newMessages: Prisma.MessageCreateManyInput[];
+  messages: Map<string, MessageChange & { id: string }>;
+  /** Currencies in which a payment came in another unit: checkouts may have to stop. */
+  unitErrors: string[];
+};
+
+export function noRows(): Rows {
+  return {
+    orders: new Set(),
+    payments: new Set(),
+    newPayments: [],
+    money: new Set(),
+    verifications: [],
+    releases: [],
+    refunds: [],
+    cases: new Set(),
+    journal: [],
+    newMessages: [],
+    messages: new Map(),
+    unitErrors: [],
+  };
+}
+
+/** The columns that `write` of write-change.ts writes. */
 type OrderChange = Partial<
   Pick<Order, 'status' | 'endedAt' | 'endedBy' | 'endReason' | 'payBy' | 'releasedReference' | 'paidAt'>
 >;
 type PaymentChange = Partial<Omit<Payment, 'reference' | 'mode' | 'orderId' | 'amount' | 'currency' | 'createdAt'>>;
 
-export function setOrder({ dossier, orders }: Change, data: OrderChange): void {
-  orders.add(Object.assign(dossier, data));
+export function setOrder({ dossier, rows }: Change, data: OrderChange): void {
+  rows.orders.add(Object.assign(dossier, data));
 }
 
-export function setPayment({ payments }: Change, payment: DossierPayment, data: PaymentChange): void {
-  payments.add(Object.assign(payment, data));
+export function setPayment({ rows }: Change, payment: DossierPayment, data: PaymentChange): void {
+  rows.payments.add(Object.assign(payment, data));
+}
+
+/** One more payment of the order, which is not sent yet. */
+export function addPayment({ dossier, now, rows }: Change, reference: string, nextCheckAt: Date): void {
+  const { id: orderId, mode, amount, currency } = dossier;
+  const payment: DossierPayment = {
+    reference,
+    mode,
+    orderId,
+    amount,
+    currency,
+    status: 'sending',
+    reason: null,
+    checkoutUrl: null,
+    openedAt: null,
+    answeredAt: null,
+    nextCheckAt,
+    leasedUntil: null,
+    hintedAt: null,
+    signedHint: false,
+    quietChecks: 0,
+    unreadableSince: null,
+    failures: 0,
+    createdAt: now,
+    money: [],
+    cases: [],
+    verifications: [],
+  };
+  dossier.payments.push(payment);
+  rows.newPayments.push(payment);
+}
+
+export function setCase({ rows }: Change, row: Case, data: Partial<Case>): void {
+  rows.cases.add(Object.assign(row, data));
+}
+
+/**
+ * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays for
+ * as long as what the person saw does.
+ * @param isNews a case opened or changed
+ */
+export function setHold(change: Change, message: Message, heldBy: string | null, isNews: boolean): void {
+  const { sentAt, liftedBy, nextTryAt } = message;
+  const isPersons = message.heldBy !== null && message.heldBy !== MISSING_MONEY;
+  if (sentAt !== null || isPersons || (liftedBy === null ? heldBy === message.heldBy : heldBy !== null && !isNews))
+    return;
+  // One that was given up stays so.
+  setMessage(change, message, {
+    heldBy,
+    liftedBy: null,
+    restarts: liftedBy === null && nextTryAt !== null,
+    resends: false,
+  });
+}
+
+export function setMessage({ rows, now }: Change, message: Message, data: MessageChange): void {
+  const { id } = message;
+  const { heldBy, liftedBy } = data;
+  const before = rows.messages.get(id);
+  const restarts = data.restarts || before?.restarts === true;
+  const resends = data.resends || before?.resends === true;
+  rows.messages.set(id, { id, heldBy, liftedBy, restarts, resends });
+  Object.assign(message, { heldBy, liftedBy });
+  if (restarts) Object.assign(message, { tries: 0, firstTryAt: null, nextTryAt: now });
+  if (resends) message.sentAt = null;
 }
 
 type Data = Prisma.InputJsonObject;
 
 /** A line of the journal. `data` holds no address and no body. */
-export function record(
-  { dossier, journal, by }: Change,
-  what: string,
-  reference: string | null,
-  data: Data = {},
-): void {
-  journal.push({ orderId: dossier.id || null, reference, what, by, data });
+export function record({ dossier, rows, by }: Change, what: string, reference: string | null, data: Data = {}): void {
+  rows.journal.push({ orderId: dossier.id || null, reference, what, by, data });
 }
 
 /** What the shop's own system is told, if it wants to hear of it. */
-export function tell({ terms, dossier, now, outbox }: Change, type: MessageType, extra: Extra = {}): void {
+export function tell({ terms, dossier, now, rows }: Change, type: MessageType, extra: Extra = {}): void {
   const row = dossier.id === '' ? null : messageRow(terms.wanted, type, dossier, now, extra);
-  if (row !== null) outbox.push(row);
+  if (row !== null) rows.newMessages.push(row);
 }
 
 /** The ledger of a payment in a currency; an empty one where nothing was shown yet. */
@@ -110,10 +215,10 @@ export function setMoney(
 ): void {
   const row: MoneyRow = { ...before, ...after };
   payment.money = [...payment.money.filter((one) => one !== before), row];
-  change.money.delete(before);
-  change.money.add(row);
+  change.rows.money.delete(before);
+  change.rows.money.add(row);
   for (const [counter, amount] of Object.entries(growthOf(before, after)))
-    change.journal.push({
+    change.rows.journal.push({
       ...{ orderId: change.dossier.id || null, reference: payment.reference, what, by: change.by, data },
       counter,
       amount,
@@ -126,13 +231,14 @@ type Proof = { verificationId: bigint; serviceId: string | null } & (
 );
 
 /** Releases the order: it is paid, for ever. @param amount what is earned; the database checks it against the proof */
-export async function release(change: Change, payment: DossierPayment, amount: bigint, proof: Proof): Promise<void> {
-  const { tx, dossier, now } = change;
+export function release(change: Change, payment: DossierPayment, amount: bigint, proof: Proof): void {
+  const { dossier, now } = change;
   const { id: orderId, mode, amount: price, currency } = dossier;
   const { reference } = payment;
-  const data = { orderId, mode, reference, price, currency, amount, at: now, ...proof };
-  const created = await tx.release.create({ data });
-  dossier.release = { ...created, verification: { doubt: payment.verifications[0]?.doubt ?? null } };
+  const evidence = { shown: null, shownAmount: null, acceptedBy: null, note: null, ...proof };
+  const row = { orderId, mode, reference, price, currency, amount, at: now, ...evidence };
+  dossier.release = { ...row, verification: { doubt: payment.verifications[0]?.doubt ?? null } };
+  change.rows.releases.push(dossier.release);
   setOrder(change, { releasedReference: reference, paidAt: now });
   record(change, 'released', reference, { verification: String(proof.verificationId) });
   tell(change, 'order.paid');

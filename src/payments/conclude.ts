@@ -1,72 +1,90 @@
 import { classify, MISSING_MONEY, sourcesOf, type Facts, type Finding } from '../cases/classes.ts';
 import { goneBy, shortfall, showsIn } from '../cases/predicate.ts';
-import { setHold, type MessageType } from '../fulfilment/messages.ts';
+import type { MessageType } from '../fulfilment/messages.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
-import { moneyOf, record, setOrder, setPayment, tell } from './change.ts';
+import { moneyOf, record, setCase, setHold, setOrder, setPayment, tell } from './change.ts';
 import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
 import { statusOfPayment } from './decide.ts';
 import { standingOf } from './money.ts';
 import { isOver } from './schedule.ts';
-import { stopOnUnitErrors } from '../cases/stops.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Makes cases, statuses and the held message agree with the ledger of an order as it stands. */
-export async function conclude(change: Change): Promise<void> {
+export function conclude(change: Change): void {
   for (const payment of change.dossier.payments) {
     const currencies = new Set([payment.currency, ...payment.money.map(({ currency }) => currency)]);
-    for (const currency of currencies) await concludeCase(change, payment, moneyOf(payment, currency));
+    for (const currency of currencies) concludeCase(change, payment, moneyOf(payment, currency));
     concludePayment(change, payment);
   }
   concludeOrder(change);
-  const isNews = change.journal.some(({ what }) => what === 'case opened' || what === 'case changed');
-  for (const one of change.dossier.messages) await setHold(change.tx, one, holdOf(change), isNews, change.now);
+  const isNews = change.rows.journal.some(({ what }) => what === 'case opened' || what === 'case changed');
+  const hold = holdOf(change);
+  for (const message of change.dossier.messages) setHold(change, message, hold, isNews);
 }
 
 /** One open case at most: the first finding that no decision covers. */
-async function concludeCase(change: Change, payment: DossierPayment, money: MoneyRow): Promise<void> {
-  const { tx, dossier, now, by } = change;
-  const { currency } = money;
-  await endCovers(change, payment, money);
+function concludeCase(change: Change, payment: DossierPayment, money: MoneyRow): void {
+  endCovers(change, payment, money);
   const finding = findingOf(change, payment, money);
-  const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
+  const open = payment.cases.find((one) => one.closedAt === null && one.currency === money.currency);
   // An answer that may be about other money closes nothing.
   if (finding === undefined && shortfallOf(change, payment, money).unclearUntil !== null) return;
   // What is of another class now is told anew.
-  if (open?.class !== finding?.class && open !== undefined) {
-    Object.assign(open, await tx.case.update({ where: { id: open.id }, data: { closedAt: now, closedBy: by } }));
+  if (open !== undefined && open.class !== finding?.class) {
+    setCase(change, open, { closedAt: change.now, closedBy: change.by });
     record(change, 'case closed', payment.reference, { case: String(open.id), class: open.class });
   }
   if (finding === undefined) return;
-  const { class: name, held, missing, digest } = finding;
-  const data = { class: name, held, missing, digest, evidence: sourcesOf(payment.verifications[0], money) };
-  if (open?.closedAt !== null) {
-    const about = { mode: dossier.mode, reference: payment.reference, orderId: dossier.id || null, currency };
-    const opened = await tx.case.create({ data: { ...data, ...about } });
-    payment.cases.push(opened);
-    record(change, 'case opened', payment.reference, { case: String(opened.id), class: opened.class });
-    tell(change, 'case.opened', aboutCase(opened));
-    const isPaidBy = dossier.release?.reference === payment.reference;
-    if (opened.class === 'reversed' && isPaidBy) tell(change, 'order.reversed', aboutCase(opened));
-    if (opened.class === 'unit_error') await stopOnUnitErrors(tx, dossier, currency, now);
-  } else if (!isSameDigest(open.digest, digest)) {
-    Object.assign(open, await tx.case.update({ where: { id: open.id }, data }));
+  if (open?.closedAt !== null) openCase(change, payment, money, finding);
+  else if (!isSameDigest(open.digest, finding.digest)) {
+    setCase(change, open, seenIn(payment, money, finding));
     record(change, 'case changed', payment.reference, { case: String(open.id), class: open.class });
   }
+}
+
+function openCase(change: Change, payment: DossierPayment, money: MoneyRow, finding: Finding): void {
+  const { dossier, now, ids, rows } = change;
+  const { reference } = payment;
+  const id = ids.cases.shift();
+  if (id === undefined) throw new Error('no id is reserved for a case');
+  const about = { mode: dossier.mode, reference, orderId: dossier.id || null, currency: money.currency };
+  const open = {
+    openedAt: now,
+    closedAt: null,
+    closedBy: null,
+    decision: null,
+    covers: null,
+    note: null,
+    number: null,
+  };
+  const opened = { id, ...about, ...open, ...seenIn(payment, money, finding) };
+  payment.cases.push(opened);
+  rows.cases.add(opened);
+  record(change, 'case opened', reference, { case: String(id), class: opened.class });
+  tell(change, 'case.opened', aboutCase(opened));
+  const isPaidBy = dossier.release?.reference === reference;
+  if (opened.class === 'reversed' && isPaidBy) tell(change, 'order.reversed', aboutCase(opened));
+  if (opened.class === 'unit_error') rows.unitErrors.push(money.currency);
+}
+
+/** What a case says about its finding. */
+function seenIn(payment: DossierPayment, money: MoneyRow, { class: name, held, missing, digest }: Finding) {
+  return { class: name, held, missing, digest, evidence: sourcesOf(payment.verifications[0], money) };
 }
 
 export const NOTHING_LEFT = digestOf('nothing is left');
 
 /** A decision covers what it left for as long as that stands. What comes again is news. */
-async function endCovers(change: Change, payment: DossierPayment, money: MoneyRow): Promise<void> {
+function endCovers(change: Change, payment: DossierPayment, money: MoneyRow): void {
   const covering = payment.cases.filter(({ covers, currency }) => covers !== null && currency === money.currency);
   if (covering.length === 0 || shortfallOf(change, payment, money).unclearUntil !== null) return;
   const digests = [NOTHING_LEFT, ...findingsOf(change, payment, money).map(({ digest }) => digest)];
   for (const one of covering.filter(({ covers }) => !digests.some((digest) => covers && isSameDigest(covers, digest))))
-    Object.assign(one, await change.tx.case.update({ where: { id: one.id }, data: { covers: NOTHING_LEFT } }));
+    setCase(change, one, { covers: NOTHING_LEFT });
 }
 
 function aboutCase({ id, class: name, reference, currency, held, missing }: Case) {

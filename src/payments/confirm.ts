@@ -5,7 +5,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Share } from '../gateway/traffic.ts';
 import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
-import type { PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
 import { moneyOf, record, release, setMoney, setPayment } from './change.ts';
 import type { Change, DossierPayment, Terms } from './change.ts';
@@ -41,7 +41,8 @@ export function createConfirm(parts: ConfirmParts): Confirm {
   return async (lease, share, withinMs) => {
     const { reference, orderId, cause } = lease;
     try {
-      const evidence = await gateway.verify(reference, share, withinMs);
+      const said = await gateway.verify(reference, share, withinMs);
+      const evidence = await doubtUsedId(parts, orderId, said);
       const isKept = await changeOrder(parts, orderId, 'service', (change) => confirmPayment(change, lease, evidence));
       onMessage();
       logger.debug({ reference, orderId, cause, outcome: evidence.outcome }, 'payment checked');
@@ -54,7 +55,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 }
 
 /** Behind the order's lock: is it news, what does it show, does it release? @returns false: it came too late */
-async function confirmPayment(change: Change, lease: Lease, evidence: Evidence): Promise<boolean> {
+function confirmPayment(change: Change, lease: Lease, evidence: Evidence): boolean {
   const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
   // Only the newest lease may write its answer. A process that stood still for longer than its lease brings an old one,
@@ -63,27 +64,36 @@ async function confirmPayment(change: Change, lease: Lease, evidence: Evidence):
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
   }
-  const judged = await doubtUsedId(change, evidence);
-  const isNews = await storeAnswer(change, payment, lease, judged);
-  if (isNews) observe(change, payment, judged);
-  await releaseIfProven(change, payment, judged);
-  schedule(change, payment, lease, isNews && !TEACH_NOTHING.includes(judged.outcome), isNews);
+  const isNews = storeAnswer(change, payment, lease, evidence);
+  if (isNews) observe(change, payment, evidence);
+  releaseIfProven(change, payment, evidence);
+  schedule(change, payment, lease, isNews && !TEACH_NOTHING.includes(evidence.outcome), isNews);
   return true;
 }
 
-/** One transaction of the service pays one order: an answer with the id of another order's is doubted. */
-async function doubtUsedId({ tx, dossier }: Change, evidence: Evidence): Promise<Evidence> {
+/**
+ * One transaction of the service pays one order: an answer with the id of another order's is doubted. This is looked up
+ * before the lock. If two orders bring the same id at the same moment, the key of `releases` refuses the second one, and
+ * its payment is asked about again.
+ */
+async function doubtUsedId({ prisma, terms }: ConfirmParts, orderId: string, evidence: Evidence): Promise<Evidence> {
   const { outcome, serviceId, doubt } = evidence;
   if (outcome !== 'paid' || serviceId === null || doubt !== null) return evidence;
-  const where = { mode_serviceId: { mode: dossier.mode, serviceId } };
-  const used = await tx.release.findUnique({ where, select: { orderId: true } });
-  const isOthers = used !== null && used.orderId !== dossier.id;
+  const paidBy = await findPaidBy(prisma, terms.mode, serviceId);
+  const isOthers = paidBy !== null && paidBy !== orderId;
   return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
 }
 
+/** @returns the id of the order that a transaction of the service has paid; null: none */
+export async function findPaidBy(prisma: PrismaClient, mode: Mode, serviceId: string): Promise<string | null> {
+  const where = { mode_serviceId: { mode, serviceId } };
+  const found = await prisma.release.findUnique({ where, select: { orderId: true } });
+  return found?.orderId ?? null;
+}
+
 /** Stores the answer unless the newest one said the same; of unreadable ones in a row, the first. @returns whether it is news */
-async function storeAnswer(change: Change, payment: DossierPayment, lease: Lease, said: Evidence): Promise<boolean> {
-  const { tx, now } = change;
+function storeAnswer(change: Change, payment: DossierPayment, lease: Lease, said: Evidence): boolean {
+  const { now, ids, rows } = change;
   const { reference, unreadableSince: since } = payment;
   const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = said;
   setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (since ?? now) : null });
@@ -93,9 +103,8 @@ async function storeAnswer(change: Change, payment: DossierPayment, lease: Lease
   if (outcome === 'unreadable' ? since !== null : isSame) return false;
   const facts = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
   const { cause, askedAt } = lease;
-  const body = new Uint8Array(Buffer.from(said.body));
-  const data = { ...facts, reference, cause, askedAt, body };
-  const stored = await tx.verification.create({ data, omit: { body: true } });
+  const stored = { id: ids.verification, ...facts, reference, cause, askedAt, at: now };
+  rows.verifications.push({ ...stored, body: new Uint8Array(Buffer.from(said.body)) });
   if (outcome !== 'unreadable') payment.verifications = [stored];
   record(change, 'answer', reference, { verification: String(stored.id), outcome, word });
   return true;
@@ -118,7 +127,7 @@ function observe(change: Change, payment: DossierPayment, { shows, gone, currenc
 }
 
 /** Should `decide` err, the keys of `releases` refuse the row. */
-async function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): Promise<void> {
+function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): void {
   const { amount, currency } = change.dossier;
   const [proof] = payment.verifications;
   const before = moneyOf(payment, currency);
@@ -126,7 +135,7 @@ async function releaseIfProven(change: Change, payment: DossierPayment, evidence
   if (decide({ ...facts, isHeld: standingOf(before).held >= amount }) === 'hold' || proof === undefined) return;
   setMoney(change, payment, before, grow(before, { earned: amount }), 'earned');
   const { id: verificationId, serviceId } = proof;
-  await release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
+  release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
 }
 
 /** Rarely: a person has to mend the adapter, or the service itself. */

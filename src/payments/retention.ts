@@ -1,5 +1,6 @@
+import { lockOrder } from '../orders/order.ts';
 import { isDatabaseAway, transact, type Tx } from '../platform/db.ts';
-import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
 
 const BATCH = 5_000;
 const DAY_MS = 86_400_000;
@@ -133,17 +134,21 @@ const ERASED = 'erased@example.invalid';
 /** A failed order that has not ended may get another payment, and that payment needs the address. */
 const MAY_GO_ON = { OR: [...IS_OPEN.OR, { status: 'failed' as const, endedAt: null }] };
 
-/** Erases the address of an order, and what came and went about it; behind its lock. @returns false: it may go on */
-export async function eraseOrder(tx: Tx, id: string): Promise<boolean> {
-  const data = { email: ERASED, updatedAt: new Date() };
-  const { count } = await tx.order.updateMany({ where: { id, NOT: MAY_GO_ON }, data });
-  if (count === 0) return false;
-  const payment = { orderId: id };
-  await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });
-  // One that was given up is sent when a person says so.
-  const isDone = { OR: [{ sentAt: { not: null } }, { tries: 0 }] };
-  await tx.message.updateMany({ where: { orderId: id, nextTryAt: null, ...isDone }, data: { body: '' } });
-  return true;
+/** Erases the address of an order, and what came and went about it. @returns false: the order may go on */
+export function eraseOrder(prisma: PrismaClient, mode: Mode, id: string, by: string): Promise<boolean> {
+  return transact(prisma, async (tx) => {
+    if ((await lockOrder(tx, mode, id)) === null) return false;
+    const data = { email: ERASED, updatedAt: new Date() };
+    const { count } = await tx.order.updateMany({ where: { id, NOT: MAY_GO_ON }, data });
+    if (count === 0) return false;
+    const payment = { orderId: id };
+    await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });
+    // One that was given up is sent when a person says so.
+    const isDone = { OR: [{ sentAt: { not: null } }, { tries: 0 }] };
+    await tx.message.updateMany({ where: { orderId: id, nextTryAt: null, ...isDone }, data: { body: '' } });
+    await tx.journalEntry.create({ data: { orderId: id, what: 'erased', by } });
+    return true;
+  });
 }
 
 /** Empties each webhook that names the address, however it spells it. @returns how many */

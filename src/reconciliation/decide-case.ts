@@ -3,9 +3,10 @@ import { effectOf, type Decision } from '../cases/decisions.ts';
 import { showsIn } from '../cases/predicate.ts';
 import { isNumberUsed, writeRefund, type ActParts } from '../payments/acts.ts';
 import { changeOrder, changeStranger } from '../payments/change-order.ts';
-import { moneyOf, record, release, setMoney, setOrder } from '../payments/change.ts';
+import { moneyOf, record, release, setCase, setMoney, setOrder } from '../payments/change.ts';
 import type { Change, DossierPayment } from '../payments/change.ts';
 import { findingOf, findingsOf, hasHeldMoney, NOTHING_LEFT, orderFacts } from '../payments/conclude.ts';
+import { findPaidBy } from '../payments/confirm.ts';
 import { askNow } from '../payments/due.ts';
 import { grow, standingOf } from '../payments/money.ts';
 import { isSameDigest } from '../platform/ids.ts';
@@ -29,6 +30,7 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
   if (mayPay && !(await askNow(parts, found.reference, 'person')))
     throw refused(id, 'is not decided: verify must show the money first, and it could not be asked');
   const { reference, orderId } = found;
+  if (mayPay) await refuseUsedId(parts, id, reference);
   const work = (change: Change) => decide(change, reference, deciding);
   const isPaid = await (orderId === null
     ? changeStranger(parts, reference, by, work)
@@ -38,11 +40,20 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
   return isPaid;
 }
 
+/** One transaction of the service pays one order. The key of `releases` refuses a second one, whoever looked before. */
+async function refuseUsedId({ prisma, terms }: ActParts, id: bigint, reference: string): Promise<void> {
+  const where = { reference, outcome: { not: 'unreadable' as const } };
+  const newest = await prisma.verification.findFirst({ where, orderBy: { id: 'desc' }, select: { serviceId: true } });
+  if (newest?.serviceId == null) return;
+  const paidBy = await findPaidBy(prisma, terms.mode, newest.serviceId);
+  if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
+}
+
 const CHANGED = 'is not any more what it was: look at it again';
 const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
 
-async function decide(change: Change, reference: string, deciding: Deciding): Promise<boolean> {
-  const { tx, dossier, now } = change;
+function decide(change: Change, reference: string, deciding: Deciding): boolean {
+  const { dossier, now } = change;
   const { id, as, by, note, number, elsewhere } = deciding;
   const payment = dossier.payments.find((one) => one.reference === reference);
   const open = payment?.cases.find((one) => one.id === id && one.closedAt === null);
@@ -61,15 +72,13 @@ async function decide(change: Change, reference: string, deciding: Deciding): Pr
   record(change, 'decided', reference, about);
   if (growth.refunded) {
     const refund = { amount: growth.refunded, elsewhere: false, reason: note, externalId: number, by };
-    await writeRefund(change, payment, refund);
+    writeRefund(change, payment, refund);
   } else setMoney(change, payment, money, grow(money, growth), as === 'accept' ? 'accepted' : 'decided', about);
   const [proof] = payment.verifications;
   if (releases !== null) {
     if (proof === undefined) throw new Error('verify shows money without an answer');
     const { id: verificationId, serviceId } = proof;
-    const used = serviceId === null ? null : await tx.release.findFirst({ where: { mode: dossier.mode, serviceId } });
-    if (used !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${used.orderId}`);
-    await release(change, payment, releases, { verificationId, serviceId, acceptedBy: by, note });
+    release(change, payment, releases, { verificationId, serviceId, acceptedBy: by, note });
   }
   const isOpen = dossier.id !== '' && dossier.release === null && dossier.endedAt === null;
   if (ends && isOpen && !dossier.payments.some(hasHeldMoney))
@@ -81,7 +90,7 @@ async function decide(change: Change, reference: string, deciding: Deciding): Pr
   const beside = before.filter(({ digest }) => !isSameDigest(digest, open.digest)).map(({ rule }) => rule);
   const covers = left === undefined || beside.includes(left.rule) ? NOTHING_LEFT : left.digest;
   const closed = { decision: as, covers, closedAt: now, closedBy: by, note, number };
-  Object.assign(open, await tx.case.update({ where: { id }, data: closed }));
+  setCase(change, open, closed);
   return releases !== null;
 }
 
