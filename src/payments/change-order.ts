@@ -1,34 +1,115 @@
 import { stopOnUnitErrors } from '../cases/stops.ts';
-import { lockOrder, type Locked } from '../orders/order.ts';
-import { transact, type Tx } from '../platform/db.ts';
+import { lockFree, lockOrder, type Locked } from '../orders/order.ts';
+import { isDatabaseAway, sqlStateOf, transact, type Tx } from '../platform/db.ts';
+import { createGroups, type Pending } from '../platform/groups.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { DOSSIER, noRows, type Change, type Dossier, type Terms } from './change.ts';
 import { conclude } from './conclude.ts';
 import { writeRows } from './write-rows.ts';
 
 type ChangeParts = { prisma: PrismaClient; terms: Terms };
-/** Synchronous: it changes rows in memory and asks nobody, neither the database nor the service. */
+/** Synchronous: it changes rows in memory and asks nobody, neither the database nor the service. It may run twice. */
 type Work<Result> = (change: Change) => Result extends PromiseLike<unknown> ? never : Result;
+type Item = { parts: ChangeParts; orderId: string; by: string; work: (change: Change) => unknown };
+type Waiting = Pending<Item, unknown>;
+
+/** Changes of one statement, at most. */
+const MOST_TOGETHER = 32;
+const GROUPS = new WeakMap<PrismaClient, (item: Item) => Promise<unknown>>();
 
 /**
  * Changes an order in three steps: read it whole behind its lock, decide, and write all rows at once. Deciding is the
  * work of the caller, and then `conclude`, which makes statuses, cases and messages agree with the ledger. Every change
- * of an order's money goes through here.
+ * of an order's money goes through here. Changes of different orders that wait at the same moment go together.
  * @returns what the work returns; null: there is no such order
  */
-export function changeOrder<Result>(
+export async function changeOrder<Result>(
   parts: ChangeParts,
   orderId: string,
   by: string,
   work: Work<Result>,
 ): Promise<Result | null> {
+  const known = GROUPS.get(parts.prisma);
+  const keyOf = (item: Item): string => item.orderId;
+  const enter = known ?? createGroups({ most: MOST_TOGETHER, keyOf, run: changeTogether });
+  if (known === undefined) GROUPS.set(parts.prisma, enter);
+  return (await enter({ parts, orderId, by, work })) as Result | null;
+}
+
+/**
+ * Changes the orders that nobody else has locked in one transaction. A group never waits for an order: one that is
+ * locked is changed alone, and waits there. If the database refuses the group, nothing of it has happened, and each order
+ * is changed alone once, so that one bad order fails none of its neighbours.
+ */
+async function changeTogether(group: Waiting[]): Promise<void> {
+  const [{ parts }] = group.map(({ item }) => item) as [Item];
+  const together = group.filter(({ item }) => item.parts.terms === parts.terms);
+  let done = new Map<Waiting, () => void>();
+  try {
+    done = await parts.prisma.$transaction((tx) => changeFree(tx, parts, together));
+  } catch (error) {
+    // After a lost connection it may have happened.
+    if (isDatabaseAway(error) || sqlStateOf(error) === null) throw error;
+  }
+  for (const one of group) {
+    const settle = done.get(one);
+    if (settle === undefined) changeAlone(one.item).then(one.resolve, one.reject);
+    else settle();
+  }
+}
+
+/** @returns what settles each change, once the transaction has ended; those of locked orders are missing */
+async function changeFree(tx: Tx, { prisma, terms }: ChangeParts, group: Waiting[]): Promise<Map<Waiting, () => void>> {
+  const free = await lockFree(
+    tx,
+    terms.mode,
+    group.map(({ item }) => item.orderId),
+  );
+  const dossiers = await readDossiers(tx, [...free.keys()]);
+  const cases = await takeCaseIds(prisma, tx, dossiers);
+  const settled = new Map<Waiting, () => void>();
+  const changes: Change[] = [];
+  for (const one of group) {
+    const locked = free.get(one.item.orderId);
+    const dossier = dossiers.find(({ id }) => id === one.item.orderId);
+    if (locked === undefined || dossier === undefined) continue;
+    const change = begin(one.item.parts, one.item.by, locked, dossier, cases);
+    try {
+      const result = one.item.work(change);
+      conclude(change);
+      changes.push(change);
+      settled.set(one, () => {
+        one.resolve(result);
+      });
+    } catch (error) {
+      settled.set(one, () => {
+        one.reject(error);
+      });
+    }
+  }
+  await write(tx, prisma, changes, cases);
+  return settled;
+}
+
+/** Waits for the lock of an order, and changes it in a transaction of its own. */
+function changeAlone({ parts, orderId, by, work }: Item): Promise<unknown> {
   return changeLocked(parts, by, work, async (tx) => {
     const locked = await lockOrder(tx, parts.terms.mode, orderId);
     if (locked === null) return null;
-    // By one statement, of one snapshot: measured, twice as fast as one for each relation.
-    const one = { where: { id: orderId }, include: DOSSIER, relationLoadStrategy: 'join' as const };
-    return { locked, dossier: await tx.order.findUniqueOrThrow(one) };
+    const [dossier] = await readDossiers(tx, [orderId]);
+    return dossier === undefined ? null : { locked, dossier };
   });
+}
+
+/** By one statement, of one snapshot: measured, twice as fast as one for each relation. */
+async function readDossiers(tx: Tx, ids: readonly string[]): Promise<Dossier[]> {
+  const [last] = ids.slice(-1);
+  if (last === undefined) return [];
+  // Each length of a list is another statement to plan, so there are few lengths: 1, 2, 4, up to MOST_TOGETHER.
+  const length = 2 ** Math.ceil(Math.log2(ids.length));
+  const padded = [...ids, ...Array<string>(length - ids.length).fill(last)];
+  const where = { id: { in: padded } };
+  return tx.order.findMany({ where, include: DOSSIER, relationLoadStrategy: 'join' });
 }
 
 /**
@@ -66,25 +147,34 @@ const NO_ORDER = {
   ...{ paidAt: null, release: null, lines: [], messages: [], refunds: [] },
 };
 
+function begin({ terms }: ChangeParts, by: string, locked: Locked, dossier: Dossier, cases: bigint[]): Change {
+  return { dossier, terms, by, now: locked.now, ids: { ...locked, cases }, rows: noRows() };
+}
+
 async function changeLocked<Result>(
-  { prisma, terms }: ChangeParts,
+  parts: ChangeParts,
   by: string,
-  work: Work<Result>,
+  work: (change: Change) => Result,
   read: (tx: Tx) => Promise<{ locked: Locked; dossier: Dossier } | null>,
 ): Promise<Result | null> {
+  const { prisma } = parts;
   return transact(prisma, async (tx) => {
     const found = await read(tx);
     if (found === null) return null;
-    const { locked, dossier } = found;
-    const cases = await takeCaseIds(prisma, tx, dossier);
-    const change: Change = { dossier, terms, by, now: locked.now, ids: { ...locked, cases }, rows: noRows() };
+    const cases = await takeCaseIds(prisma, tx, [found.dossier]);
+    const change = begin(parts, by, found.locked, found.dossier, cases);
     const result = work(change);
     conclude(change);
-    await writeRows(tx, change);
-    giveBack(prisma, cases);
-    for (const currency of change.rows.unitErrors) await stopOnUnitErrors(tx, dossier, currency, change.now);
+    await write(tx, prisma, [change], cases);
     return result;
   });
+}
+
+async function write(tx: Tx, prisma: PrismaClient, changes: Change[], cases: bigint[]): Promise<void> {
+  await writeRows(tx, changes);
+  giveBack(prisma, cases);
+  for (const { dossier, now, rows } of changes)
+    for (const currency of rows.unitErrors) await stopOnUnitErrors(tx, dossier, currency, now);
 }
 
 /** Ids of cases that this process has taken from their sequence and not used yet. */
@@ -92,11 +182,12 @@ const RESERVED = new WeakMap<PrismaClient, bigint[]>();
 const RESERVED_AT_ONCE = 20;
 
 /**
- * Ids for as many cases as the change can open: one for each payment and currency. Few changes open one, so the ids are
+ * Ids for as many cases as the changes can open: one for each payment and currency. Few changes open one, so the ids are
  * taken from the sequence many at once, and what is left over goes to the next change.
  */
-async function takeCaseIds(prisma: PrismaClient, tx: Tx, { payments }: Dossier): Promise<bigint[]> {
-  const most = payments.reduce((count, { money }) => count + 1 + money.length, 2);
+async function takeCaseIds(prisma: PrismaClient, tx: Tx, dossiers: readonly Dossier[]): Promise<bigint[]> {
+  const payments = dossiers.flatMap((dossier) => dossier.payments);
+  const most = payments.reduce((count, { money }) => count + 2 + money.length, 0);
   const reserved = RESERVED.get(prisma) ?? [];
   RESERVED.set(prisma, reserved);
   if (reserved.length < most) {

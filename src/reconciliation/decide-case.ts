@@ -30,8 +30,8 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
   if (mayPay && !(await askNow(parts, found.reference, 'person')))
     throw refused(id, 'is not decided: verify must show the money first, and it could not be asked');
   const { reference, orderId } = found;
-  if (mayPay) await refuseUsedId(parts, id, reference);
-  const work = (change: Change) => decide(change, reference, deciding);
+  const paidBy = mayPay ? await findOrderPaidBy(parts, reference) : null;
+  const work = (change: Change) => decide(change, reference, deciding, paidBy);
   const isPaid = await (orderId === null
     ? changeStranger(parts, reference, by, work)
     : changeOrder(parts, orderId, by, work));
@@ -40,19 +40,20 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
   return isPaid;
 }
 
-/** One transaction of the service pays one order. The key of `releases` refuses a second one, whoever looked before. */
-async function refuseUsedId({ prisma, terms }: ActParts, id: bigint, reference: string): Promise<void> {
+/**
+ * The order that was paid by the transaction which verify's newest answer names; null: none. One transaction of the
+ * service pays one order. If two come at the same moment, the key of `releases` refuses the second.
+ */
+async function findOrderPaidBy({ prisma, terms }: ActParts, reference: string): Promise<string | null> {
   const where = { reference, outcome: { not: 'unreadable' as const } };
   const newest = await prisma.verification.findFirst({ where, orderBy: { id: 'desc' }, select: { serviceId: true } });
-  if (newest?.serviceId == null) return;
-  const paidBy = await findPaidBy(prisma, terms.mode, newest.serviceId);
-  if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
+  return newest?.serviceId == null ? null : findPaidBy(prisma, terms.mode, newest.serviceId);
 }
 
 const CHANGED = 'is not any more what it was: look at it again';
 const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
 
-function decide(change: Change, reference: string, deciding: Deciding): boolean {
+function decide(change: Change, reference: string, deciding: Deciding, paidBy: string | null): boolean {
   const { dossier, now } = change;
   const { id, as, by, note, number, elsewhere } = deciding;
   const payment = dossier.payments.find((one) => one.reference === reference);
@@ -78,6 +79,7 @@ function decide(change: Change, reference: string, deciding: Deciding): boolean 
   if (releases !== null) {
     if (proof === undefined) throw new Error('verify shows money without an answer');
     const { id: verificationId, serviceId } = proof;
+    if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
     release(change, payment, releases, { verificationId, serviceId, acceptedBy: by, note });
   }
   const isOpen = dossier.id !== '' && dossier.release === null && dossier.endedAt === null;

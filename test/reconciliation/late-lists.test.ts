@@ -221,7 +221,7 @@ test('each column of a ledger is written where its row is there already', async 
   const text = `SELECT column_name AS name FROM information_schema.columns
     WHERE table_schema = 'public' AND table_name = 'money' AND column_name NOT IN ('reference', 'currency')`;
   const columns = (await desk.database.query<{ name: string }>(text)).map(({ name }) => `${name} = excluded.${name}`);
-  const source = readFileSync(new URL('../../src/payments/change-order.ts', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../src/payments/write-rows.ts', import.meta.url), 'utf8');
   const [, set = ''] = /ON CONFLICT \(reference, currency\) DO UPDATE SET ([^)]*)\)/.exec(source) ?? [];
   expect(set.split(/,\s+/).sort()).toEqual(columns.sort());
 });
