@@ -7,7 +7,8 @@ import { formatMajor } from '../platform/money.ts';
 import { parseInput, Problem } from '../platform/problem.ts';
 import { returnFromCheckout } from './return.ts';
 import type { Opened } from './open-payment.ts';
-import { claimKey, continueCheckout, startCheckout, type CheckoutParts, type Key } from './start.ts';
+import type { Key } from './place-order.ts';
+import { claimKey, continueCheckout, startCheckout, type CheckoutParts } from './start.ts';
 
 export type CheckoutRoutesParts = CheckoutParts & {
   /** Our own origin, as browsers reach it. */
