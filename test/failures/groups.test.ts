@@ -1,5 +1,15 @@
 import { expect, test } from '@jest/globals';
-import { expectPaidOnce, hold, release, sendHint, tryCheckout, useShop } from '../support/failures.ts';
+import {
+  callsOf,
+  expectPaidOnce,
+  hold,
+  release,
+  sendHint,
+  tryCheckout,
+  useShop,
+  waitsForLock,
+} from '../support/failures.ts';
+import { eventually } from '../support/eventually.ts';
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
@@ -40,12 +50,22 @@ test('an order that somebody has locked keeps none of its 23 neighbours from bei
 
 test('an order that the database refuses to write fails alone, and is paid once the database takes it', async () => {
   const orders = await payMany(12, 'poison');
-  const [poisoned, ...others] = orders;
+  const [first, poisoned, ...more] = orders;
+  const others = [...(first ? [first] : []), ...more];
   const reference = poisoned?.reference ?? '';
   await shop.database.query(`ALTER TABLE releases ADD CONSTRAINT poison CHECK (reference <> '${reference}') NOT VALID`);
-  await tellAll(orders);
+  // While the first one waits here, the others gather.
+  await hold(shop.database, 'LOCK TABLE releases IN SHARE MODE');
+  await sendHint(shop, first?.reference ?? '');
+  await waitsForLock(shop.database, /^\s*WITH o AS/);
+  await tellAll(orders.slice(1));
+  for (const { reference } of orders)
+    await eventually(async () => (await callsOf(shop, 'verify', reference)).length > 0);
+  await release();
   for (const one of others) await expectPaidOnce(shop, one.orderId);
   expect(await rowsOf(reference)).toEqual([{ answers: 0, released: 0, messages: 0 }]);
+  const refused = shop.logs().filter(({ msg }) => msg === 'an answer could not be written');
+  expect(new Set(refused.map((line) => line.reference))).toEqual(new Set([reference]));
   await shop.database.query('ALTER TABLE releases DROP CONSTRAINT poison');
   await expectPaidOnce(shop, poisoned?.orderId ?? '');
   for (const one of orders) expect(await rowsOf(one.reference)).toEqual([{ answers: 1, released: 1, messages: 1 }]);
