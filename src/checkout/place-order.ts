@@ -1,5 +1,5 @@
 import type { Line } from '../orders/input.ts';
-import { isDatabaseAway } from '../platform/db.ts';
+import { isDatabaseAway, sqlStateOf } from '../platform/db.ts';
 import { createGroups, type Pending } from '../platform/groups.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Placed } from './open-payment.ts';
@@ -37,7 +37,8 @@ async function placeTogether(prisma: PrismaClient, group: Waiting[]): Promise<vo
   try {
     await insert(prisma, group);
   } catch (error) {
-    if (group.length === 1 || isDatabaseAway(error)) throw error;
+    // After a lost connection they may have been placed.
+    if (group.length === 1 || isDatabaseAway(error) || sqlStateOf(error) === null) throw error;
     for (const one of group) insert(prisma, [one]).then(one.resolve, one.reject);
     return;
   }
@@ -73,9 +74,10 @@ async function insert(prisma: PrismaClient, group: readonly Waiting[]): Promise<
 }
 
 /** Amounts are texts: JSON numbers lose digits. */
-function orderRow({ orderId, reference, mode, email, amount, currency, returnUrl, key }: Waiting['item']): object {
+function orderRow(order: Waiting['item']): object {
+  const { amount, key } = order;
   const bytes = key === null ? {} : { key: byteaOf(key.key), digest: byteaOf(key.digest) };
-  return { orderId, reference, mode, email, amount: amount.toString(), currency, returnUrl, ...bytes };
+  return { ...order, lines: undefined, amount: amount.toString(), key: null, ...bytes };
 }
 
 function lineRows({ orderId, lines }: Waiting['item']): object[] {
