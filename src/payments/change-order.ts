@@ -1,9 +1,10 @@
+import PQueue from 'p-queue';
 import { stopOnUnitErrors } from '../cases/stops.ts';
 import { lockFree, lockOrder, type Locked } from '../orders/order.ts';
 import { isDatabaseAway, sqlStateOf, transact, type Tx } from '../platform/db.ts';
 import { createGroups, type Pending } from '../platform/groups.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
-import { DOSSIER, noRows, type Change, type Dossier, type Terms } from './change.ts';
+import { DOSSIER, NoCaseId, noRows, type Change, type Dossier, type Terms } from './change.ts';
 import { conclude } from './conclude.ts';
 import { writeRows } from './write-rows.ts';
 
@@ -15,6 +16,8 @@ type Waiting = Pending<Item, unknown>;
 
 /** Changes of one statement, at most. */
 const MOST_TOGETHER = 32;
+/** Each may wait for a lock, and must leave connections for all others. */
+const ALONE = new PQueue({ concurrency: 10 });
 const GROUPS = new WeakMap<PrismaClient, (item: Item) => Promise<unknown>>();
 
 /**
@@ -53,27 +56,29 @@ async function changeTogether(group: Waiting[]): Promise<void> {
   }
   for (const one of group) {
     const settle = done.get(one);
-    if (settle === undefined) changeAlone(one.item).then(one.resolve, one.reject);
+    if (settle === undefined) ALONE.add(() => changeAlone(one.item)).then(one.resolve, one.reject);
     else settle();
   }
 }
 
-/** @returns what settles each change, once the transaction has ended; those of locked orders are missing */
-async function changeFree(tx: Tx, { prisma, terms }: ChangeParts, group: Waiting[]): Promise<Map<Waiting, () => void>> {
+/**
+ * @returns what settles each change, once the transaction has ended. Changes of locked orders are missing, and so are
+ * those that open a case: a case needs an id of its own, which `changeAlone` takes
+ */
+async function changeFree(tx: Tx, { terms }: ChangeParts, group: Waiting[]): Promise<Map<Waiting, () => void>> {
   const free = await lockFree(
     tx,
     terms.mode,
     group.map(({ item }) => item.orderId),
   );
   const dossiers = await readDossiers(tx, [...free.keys()]);
-  const cases = await takeCaseIds(prisma, tx, dossiers);
   const settled = new Map<Waiting, () => void>();
   const changes: Change[] = [];
   for (const one of group) {
     const locked = free.get(one.item.orderId);
     const dossier = dossiers.find(({ id }) => id === one.item.orderId);
     if (locked === undefined || dossier === undefined) continue;
-    const change = begin(one.item.parts, one.item.by, locked, dossier, cases);
+    const change = begin(one.item.parts, one.item.by, locked, dossier);
     try {
       const result = one.item.work(change);
       conclude(change);
@@ -82,12 +87,13 @@ async function changeFree(tx: Tx, { prisma, terms }: ChangeParts, group: Waiting
         one.resolve(result);
       });
     } catch (error) {
+      if (error instanceof NoCaseId) continue;
       settled.set(one, () => {
         one.reject(error);
       });
     }
   }
-  await write(tx, prisma, changes, cases);
+  await write(tx, changes);
   return settled;
 }
 
@@ -147,8 +153,8 @@ const NO_ORDER = {
   ...{ paidAt: null, release: null, lines: [], messages: [], refunds: [] },
 };
 
-function begin({ terms }: ChangeParts, by: string, locked: Locked, dossier: Dossier, cases: bigint[]): Change {
-  return { dossier, terms, by, now: locked.now, ids: { ...locked, cases }, rows: noRows() };
+function begin({ terms }: ChangeParts, by: string, locked: Locked, dossier: Dossier): Change {
+  return { dossier, terms, by, now: locked.now, ids: { ...locked, cases: [] }, rows: noRows() };
 }
 
 async function changeLocked<Result>(
@@ -157,48 +163,28 @@ async function changeLocked<Result>(
   work: (change: Change) => Result,
   read: (tx: Tx) => Promise<{ locked: Locked; dossier: Dossier } | null>,
 ): Promise<Result | null> {
-  const { prisma } = parts;
-  return transact(prisma, async (tx) => {
+  return transact(parts.prisma, async (tx) => {
     const found = await read(tx);
     if (found === null) return null;
-    const cases = await takeCaseIds(prisma, tx, [found.dossier]);
-    const change = begin(parts, by, found.locked, found.dossier, cases);
+    const change = begin(parts, by, found.locked, found.dossier);
     const result = work(change);
+    change.ids.cases = await newCaseIds(tx, found.dossier);
     conclude(change);
-    await write(tx, prisma, [change], cases);
+    await write(tx, [change]);
     return result;
   });
 }
 
-async function write(tx: Tx, prisma: PrismaClient, changes: Change[], cases: bigint[]): Promise<void> {
+async function write(tx: Tx, changes: Change[]): Promise<void> {
   await writeRows(tx, changes);
-  giveBack(prisma, cases);
   for (const { dossier, now, rows } of changes)
     for (const currency of rows.unitErrors) await stopOnUnitErrors(tx, dossier, currency, now);
 }
 
-/** Ids of cases that this process has taken from their sequence and not used yet. */
-const RESERVED = new WeakMap<PrismaClient, bigint[]>();
-const RESERVED_AT_ONCE = 20;
-
-/**
- * Ids for as many cases as the changes can open: one for each payment and currency. Few changes open one, so the ids are
- * taken from the sequence many at once, and what is left over goes to the next change.
- */
-async function takeCaseIds(prisma: PrismaClient, tx: Tx, dossiers: readonly Dossier[]): Promise<bigint[]> {
-  const payments = dossiers.flatMap((dossier) => dossier.payments);
-  const most = payments.reduce((count, { money }) => count + 2 + money.length, 0);
-  const reserved = RESERVED.get(prisma) ?? [];
-  RESERVED.set(prisma, reserved);
-  if (reserved.length < most) {
-    const count = most + RESERVED_AT_ONCE;
-    const rows = await tx.$queryRaw<{ id: bigint }[]>`
-      SELECT nextval('cases_id_seq') AS id FROM generate_series(1, ${count}::int)`;
-    reserved.push(...rows.map(({ id }) => id));
-  }
-  return reserved.splice(0, most);
-}
-
-function giveBack(prisma: PrismaClient, ids: bigint[]): void {
-  RESERVED.get(prisma)?.unshift(...ids);
+/** Ids for as many cases as the change can open: one for each payment and currency. Those that are left over are lost. */
+async function newCaseIds(tx: Tx, { payments }: Dossier): Promise<bigint[]> {
+  const most = payments.reduce((count, { money }) => count + 1 + money.length, 0);
+  const rows = await tx.$queryRaw<{ id: bigint }[]>`
+    SELECT nextval('cases_id_seq') AS id FROM generate_series(1, ${most}::int)`;
+  return rows.map(({ id }) => id);
 }

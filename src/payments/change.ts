@@ -43,6 +43,9 @@ export type Terms = {
 /** Ids of rows that the change may add. Other rows of the same change name them, so they are known before the write. */
 export type NewIds = { verification: bigint; refund: bigint; cases: bigint[] };
 
+/** A case is opened, and the change has no id for it: it must be made alone, with ids. */
+export class NoCaseId extends Error {}
+
 /** What is new about a message that was stored before. A delivery may write the same message at the same moment. */
 export type MessageChange = {
   heldBy: string | null;

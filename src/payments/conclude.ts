@@ -5,7 +5,7 @@ import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
-import { moneyOf, record, setCase, setHold, setOrder, setPayment, tell } from './change.ts';
+import { moneyOf, NoCaseId, record, setCase, setHold, setOrder, setPayment, tell } from './change.ts';
 import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
 import { statusOfPayment } from './decide.ts';
 import { standingOf } from './money.ts';
@@ -50,7 +50,7 @@ function openCase(change: Change, payment: DossierPayment, money: MoneyRow, find
   const { dossier, now, ids, rows } = change;
   const { reference } = payment;
   const id = ids.cases.shift();
-  if (id === undefined) throw new Error('no id is reserved for a case');
+  if (id === undefined) throw new NoCaseId('a case needs an id');
   const about = { mode: dossier.mode, reference, orderId: dossier.id || null, currency: money.currency };
   const open = {
     openedAt: now,

@@ -15,29 +15,29 @@ export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<voi
  *
  * Deliveries and notifications write the same messages and payments at other moments. So an update sets only the columns
  * that a change decides about. A column that a list does not name is NULL in it, and not its default. NULL::money would
- * be PostgreSQL's own type of that name.
+ * be PostgreSQL's own type of that name. A case of another payment under the same id, which only a sequence that was set
+ * back can bring, gets no class and is refused.
  */
 async function writeLists(tx: Tx, list: (name: Exclude<keyof Rows, 'unitErrors'>) => string): Promise<void> {
   await tx.$executeRaw`
     WITH o AS (
         UPDATE orders o SET status = n.status, ended_at = n.ended_at, ended_by = n.ended_by, end_reason = n.end_reason,
-          pay_by = n.pay_by, released_reference = n.released_reference, paid_at = n.paid_at,
-          updated_at = clock_timestamp()
+          pay_by = n.pay_by, released_reference = n.released_reference, paid_at = n.paid_at, updated_at = clock_timestamp()
         FROM jsonb_populate_recordset(NULL::orders, ${list('orders')}::jsonb) n WHERE o.id = n.id),
       np AS (INSERT INTO payments (reference, mode, order_id, amount, currency, status, next_check_at, created_at)
         SELECT reference, mode, order_id, amount, currency, status, next_check_at, created_at
         FROM jsonb_populate_recordset(NULL::payments, ${list('newPayments')}::jsonb)),
       p AS (
         UPDATE payments p SET status = n.status, reason = n.reason, checkout_url = n.checkout_url,
-          opened_at = n.opened_at, answered_at = n.answered_at, next_check_at = n.next_check_at,
+          opened_at = n.opened_at, answered_at = n.answered_at, next_check_at = n.next_check_at, failures = n.failures,
           leased_until = n.leased_until, hinted_at = n.hinted_at, signed_hint = n.signed_hint,
-          quiet_checks = n.quiet_checks, unreadable_since = n.unreadable_since, failures = n.failures
+          quiet_checks = n.quiet_checks, unreadable_since = n.unreadable_since
         FROM jsonb_populate_recordset(NULL::payments, ${list('payments')}::jsonb) n WHERE p.reference = n.reference),
       v AS (INSERT INTO verifications
         SELECT n.* FROM jsonb_populate_recordset(NULL::verifications, ${list('verifications')}::jsonb) n),
       m AS (
-        INSERT INTO money
-        SELECT n.* FROM jsonb_populate_recordset((SELECT t FROM money t LIMIT 0), ${list('money')}::jsonb) n
+        INSERT INTO money SELECT n.*
+        FROM jsonb_populate_recordset((SELECT t FROM money t LIMIT 0), ${list('money')}::jsonb) n
         ON CONFLICT (reference, currency) DO UPDATE SET verify_shows = excluded.verify_shows,
           verify_gone = excluded.verify_gone, list_shows = excluded.list_shows, came = excluded.came,
           went = excluded.went, earned = excluded.earned, kept = excluded.kept, send_back = excluded.send_back,
@@ -49,20 +49,21 @@ async function writeLists(tx: Tx, list: (name: Exclude<keyof Rows, 'unitErrors'>
       b AS (INSERT INTO refunds SELECT n.* FROM jsonb_populate_recordset(NULL::refunds, ${list('refunds')}::jsonb) n),
       c AS (
         INSERT INTO cases SELECT n.* FROM jsonb_populate_recordset(NULL::cases, ${list('cases')}::jsonb) n
-        ON CONFLICT (id) DO UPDATE SET class = excluded.class, held = excluded.held, missing = excluded.missing,
+        ON CONFLICT (id) DO UPDATE SET held = excluded.held, missing = excluded.missing,
+          class = CASE WHEN cases.reference = excluded.reference THEN excluded.class END,
           evidence = excluded.evidence, digest = excluded.digest, closed_at = excluded.closed_at,
           closed_by = excluded.closed_by, decision = excluded.decision, covers = excluded.covers,
           note = excluded.note, number = excluded.number),
       t AS (INSERT INTO messages (id, mode, type, order_id, body, next_try_at)
-        SELECT id, mode, type, order_id, body, next_try_at
-        FROM jsonb_populate_recordset(NULL::messages, ${list('newMessages')}::jsonb)),
+        SELECT id, mode, type, order_id, body, next_try_at FROM jsonb_populate_recordset(NULL::messages,
+          ${list('newMessages')}::jsonb)),
       h AS (
-        UPDATE messages m SET held_by = n.held_by, lifted_by = n.lifted_by,
-          sent_at = CASE WHEN NOT resends THEN sent_at END, tries = CASE WHEN restarts THEN 0 ELSE tries END,
-          first_try_at = CASE WHEN NOT restarts THEN first_try_at END,
+        UPDATE messages m SET held_by = n.held_by, lifted_by = n.lifted_by, sent_at = CASE WHEN NOT resends THEN sent_at END,
+          tries = CASE WHEN restarts THEN 0 ELSE tries END, first_try_at = CASE WHEN NOT restarts THEN first_try_at END,
           next_try_at = CASE WHEN restarts THEN clock_timestamp() ELSE next_try_at END
         FROM jsonb_to_recordset(${list('messages')}::jsonb)
-          AS n (id text, held_by text, lifted_by text, restarts boolean, resends boolean) WHERE m.id = n.id)
+          AS n (id text, held_by text, lifted_by text, restarts bool, resends bool)
+        WHERE m.id = n.id AND (sent_at IS NULL OR resends))
     INSERT INTO journal (order_id, reference, what, "by", counter, amount, currency, data)
     SELECT order_id, reference, what, "by", counter, amount, currency, data
     FROM jsonb_populate_recordset(NULL::journal, ${list('journal')}::jsonb)`;
@@ -77,7 +78,9 @@ const JSON_COLUMNS = ['data', 'evidence'];
 
 /** Rows as JSON by the names of their columns, without relations. Amounts are texts: JSON numbers lose digits. */
 function json(rows: readonly object[]): string {
-  return JSON.stringify(rows.map(columnsOf));
+  return JSON.stringify(rows.map(columnsOf), (_, value: unknown) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
 }
 
 function columnsOf(row: object): object {
@@ -90,7 +93,6 @@ function columnsOf(row: object): object {
 
 /** @returns undefined: a relation, which is no column */
 function storedAs(name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
   if (typeof value !== 'object' || value === null || value instanceof Date || JSON_COLUMNS.includes(name)) return value;
   return undefined;

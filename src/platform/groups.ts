@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Somebody waits for the result of an item. */
 export type Pending<Item, Result> = {
   item: Item;
@@ -14,6 +16,9 @@ type Options<Item, Result> = {
   run: (group: Pending<Item, Result>[]) => Promise<void>;
 };
 
+/** A group that takes longer, such as one whose connection is dead, does not keep the next one back. */
+const SLOW_MS = 500;
+
 /**
  * Does together what waits at the same moment. One group runs at a time, and meanwhile the next one gathers. An item that
  * comes while nothing runs begins at once, in a group of its own, so an idle server waits for nobody.
@@ -24,11 +29,10 @@ export function createGroups<Item, Result>(options: Options<Item, Result>): (ite
   const runNext = async (): Promise<void> => {
     const group = firstOfEachKey(waiting, options);
     waiting = waiting.filter((one) => !group.includes(one));
-    try {
-      await options.run(group);
-    } catch (error) {
+    const ended = options.run(group).catch((error: unknown) => {
       for (const { reject } of group) reject(error);
-    }
+    });
+    await Promise.race([ended, sleep(SLOW_MS, undefined, { ref: false })]);
     if (waiting.length === 0) isRunning = false;
     else setImmediate(() => void runNext());
   };
