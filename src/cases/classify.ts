@@ -1,4 +1,5 @@
 import type { Position, Standing } from '../ledger/ledger.ts';
+import type { Source } from '../ledger/sources.ts';
 import { digestOf } from '../platform/ids.ts';
 import { isPowerOfTenApart } from '../platform/money.ts';
 
@@ -30,7 +31,7 @@ export type CaseClass =
 export type Facts = {
   position: Position;
   /** What each source reported. */
-  reported: Record<'verify' | 'history', { received: bigint; outflow: bigint }>;
+  reported: Record<'verify' | 'history', Pick<Source, 'transactions'>>;
   /** The history has a row about the payment, even one without money. */
   isInHistory: boolean;
   /** Null: the payment is unmatched. */
@@ -72,12 +73,12 @@ export function classify(facts: Facts): Finding[] {
       { held },
       seenBy(facts, (standing) => standing.held > 0n),
     );
-  if (reinstated > 0n || (notShown > 0n && facts.isOutflowLate))
-    find(
-      'refund_not_shown',
-      { missing: notShown },
-      seenBy(facts, () => true),
-    );
+  // What came back is told at once, and the rest of what is not shown once it is late.
+  const unexplained = facts.isOutflowLate ? notShown : reinstated;
+  if (unexplained > 0n) {
+    const seen = seenBy(facts, () => true);
+    find('refund_not_shown', { missing: unexplained }, seen);
+  }
   if (!facts.isProof && held === 0n && order !== null && currency === order.currency) {
     const { verify } = facts;
     if (facts.isUnreadable) find('unreadable', {}, null);
@@ -90,14 +91,19 @@ export function classify(facts: Facts): Finding[] {
 /** What the sources report that say so. A change of another source is no news about this finding. */
 function seenBy({ position, reported }: Facts, saysSo: (standing: Standing) => boolean): unknown {
   const sources = (['verify', 'history'] as const).filter((name) => saysSo(position[name]));
-  return sources.map((name) => [name, reported[name].received, reported[name].outflow]);
+  return sources.map((name) => {
+    const { held, missing, notShown } = position[name];
+    const transactions = reported[name].transactions.map(({ id, received, outflow }) => [id, received, outflow]);
+    return [name, held, missing, notShown, transactions.map(String).sort()];
+  });
 }
 
 function classOfMissing({ position: { verify, history }, isInHistory }: Facts): CaseClass {
   const short = [verify, history].filter(({ missing }) => missing > 0n);
-  const reportsOutflow = short.some(({ reportsExcess }) => reportsExcess);
+  const reportsOutflow = short.some(({ excessOutflow }) => excessOutflow > 0n);
   // Two sources that agree need no lag.
-  if (reportsOutflow || (verify.isShort && history.isShort)) return 'reversed';
+  const doAgree = verify.missing > 0n && verify.isShort && history.isShort;
+  if (reportsOutflow || doAgree) return 'reversed';
   return verify.missing === 0n && !isInHistory ? 'absent_from_history' : 'contradicted';
 }
 
@@ -115,5 +121,7 @@ function classOfHeld({ order, currency, isDecided, isProof, verify, position: { 
   if (verify?.doubt) return 'unproven';
   if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
   if (held >= order.amount && shows < order.amount) return 'contradicted';
+  // Verify shows the price, and the history leaves less of it.
+  if (held === order.amount) return 'contradicted';
   return held < order.amount ? 'underpaid' : 'overpaid';
 }

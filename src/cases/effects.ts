@@ -1,4 +1,4 @@
-import type { Booking, Books, Position } from '../ledger/ledger.ts';
+import { goneOf, type Booking, type Books, type Position } from '../ledger/ledger.ts';
 import { min } from '../ledger/sources.ts';
 import type { CaseClass } from './classify.ts';
 
@@ -11,12 +11,14 @@ export type Situation = {
   /** Refunded another way than at the provider, which never shows it. */
   elsewhere: boolean;
   case: { class: CaseClass; held: bigint; missing: bigint };
-  position: Pick<Position, 'held' | 'missing' | 'notShown'>;
+  position: Pick<Position, 'verify' | 'history'>;
   books: Books;
   /** Null: the payment is unmatched. */
   order: { amount: bigint; isPaid: boolean; isEnded: boolean; isOurCurrency: boolean } | null;
   /** The balance that verify's newest readable answer shows in this currency. */
   verifyShows: bigint;
+  /** The balance that the history leaves. Null: it never reported anything. */
+  historyShows: bigint | null;
 };
 
 /** What a decision does. */
@@ -44,10 +46,11 @@ export function effectOf(situation: Situation): Effect | string {
   return as === 'refund' ? refundMissing(situation) : 'no money of this case is held';
 }
 
-function accept({ case: about, order, verifyShows }: Situation): Effect | string {
+function accept({ case: about, order, verifyShows, historyShows }: Situation): Effect | string {
   if (about.held === 0n) return 'nothing is held';
   if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
   if (verifyShows < about.held) return 'verify does not show all of it';
+  if (historyShows !== null && historyShows < about.held) return 'the history does not leave all of it';
   return { ...NO_EFFECT, booking: { captured: about.held }, marksPaid: true };
 }
 
@@ -56,31 +59,37 @@ function isOpen(order: Situation['order']): boolean {
 }
 
 /** Held money is refunded or kept. Of an overpaid order, the price pays it and only the surplus goes back. */
-function giveUp({ as, elsewhere, case: about, order, verifyShows }: Situation): Effect {
-  const paysPrice = as === 'refund' && about.class === 'overpaid' && isOpen(order);
-  const captured = paysPrice && order !== null && verifyShows >= order.amount ? order.amount : 0n;
+function giveUp(situation: Situation): Effect {
+  const { as, elsewhere, case: about } = situation;
+  const captured = as === 'refund' && about.class === 'overpaid' ? payablePrice(situation) : 0n;
   const surplus = about.held - captured;
   const booking: Booking = as === 'keep' ? { retained: surplus } : { returned: surplus, captured };
   if (elsewhere) booking.offProvider = surplus;
   return { booking, marksPaid: captured > 0n, endsOrder: captured === 0n };
 }
 
+/** The price, if the order is open and both sources leave as much. Else 0. */
+function payablePrice({ order, verifyShows, historyShows }: Situation): bigint {
+  if (order === null || !isOpen(order) || verifyShows < order.amount) return 0n;
+  return historyShows === null || historyShows >= order.amount ? order.amount : 0n;
+}
+
 function refundMissing({ case: about, position, books }: Situation): Effect | string {
   if (about.class !== 'reversed') return 'no money of this case is held, and no source reports that it went';
   const left = books.captured - books.refunded - books.writtenOff + books.recovered;
-  const refunded = min(position.missing, left);
+  const refunded = min(goneOf(position), left);
   return refunded > 0n ? { ...NO_EFFECT, booking: { refunded } } : 'nothing more of it was captured';
 }
 
 function writeOff({ case: about, position }: Situation): Effect | string {
   if (about.class !== 'reversed') return 'only money that went is written off';
-  return { ...NO_EFFECT, booking: { writtenOff: position.missing } };
+  return { ...NO_EFFECT, booking: { writtenOff: goneOf(position) } };
 }
 
 /** Booked as going out, and no source reports it: it went another way, or it did not go. */
-function settleNotShown({ as, elsewhere, position }: Situation): Effect | string {
-  if (as === 'keep') return { ...NO_EFFECT, booking: { recovered: position.notShown } };
-  if (elsewhere) return { ...NO_EFFECT, booking: { offProvider: position.notShown } };
+function settleNotShown({ as, elsewhere, case: about }: Situation): Effect | string {
+  if (as === 'keep') return { ...NO_EFFECT, booking: { recovered: about.missing } };
+  if (elsewhere) return { ...NO_EFFECT, booking: { offProvider: about.missing } };
   return 'refund it at the payment service, and the case ends by itself';
 }
 

@@ -78,9 +78,9 @@ export type Standing = {
   missing: bigint;
   notShown: bigint;
   reinstated: bigint;
-  /** It reports more outflow than was booked. */
-  reportsExcess: boolean;
-  /** It falls short, even if it needs more time. */
+  /** How much more outflow it reports than was booked. Below 0: it does not report all of what was booked. */
+  excessOutflow: bigint;
+  /** By what it reports it falls short, even if it needs more time. */
   isShort: boolean;
 };
 
@@ -103,13 +103,14 @@ export type Standing = {
  *   missing = max(0, X - S)        0                         6000                     missing 6000
  *   notShown = min(-X, S - X)      0                         -6000, which counts 0    notShown 0
  *
- * For a source with the balance L = C - W, held - missing + notShown is always L - E, but for the time it is given.
+ * For a history that had time, with the balance L = C - W, held - missing + notShown is always L - E.
  * @param lagMin minutes for which the history may lack money after it was booked as being at the provider
  */
 export function positionOf(ledger: Ledger, lagMin: number): Position {
   const { books } = ledger;
   const verify = verifyStanding(ledger.verify, books);
-  const history = historyStanding(ledger.history, books, hadTime(ledger, lagMin));
+  const inHistory = historyStanding(ledger.history, books, hadTime(ledger, lagMin));
+  const history = { ...inHistory, isShort: inHistory.isShort && ledger.historyReadAt !== null };
   const reinstated = max(verify.reinstated, history.reinstated);
   return {
     expected: expectedOf(books),
@@ -138,13 +139,15 @@ function expectedOf(books: Books): bigint {
 }
 
 /**
- * Verify may never report a second charge that the history reports. So money that was booked on the history's word alone
- * is not missing by verify.
+ * Verify may never report a second charge that the history reports. So of what should be there, verify must show at most
+ * what it ever reported as received. With its balance L, that is missing = min(E, mostReceived) - L.
+ *
+ * What verify has not reported yet is not a lack of it, so a negative surplus counts 0 in notShown.
  */
 function verifyStanding(verify: Source, books: Books): Standing {
   const surplus = verify.received - allocatedOf(books);
-  const onHistorysWord = max(0n, allocatedOf(books) - verify.mostReceived);
-  return standingOf(verify, books, surplus + onHistorysWord, max(0n, surplus));
+  const beyondVerify = max(0n, expectedOf(books) - verify.mostReceived);
+  return standingOf(verify, books, surplus + beyondVerify, max(0n, surplus));
 }
 
 /** What the history reports counts at once. What it lacks counts only if it had the time to report it. */
@@ -154,20 +157,21 @@ function historyStanding(history: Source, books: Books, hadTime: boolean): Stand
   return standingOf(history, books, inTime, inTime);
 }
 
+/** @param missingSurplus and @param notShownSurplus: the surplus, without what the source need not report */
 function standingOf(source: Source, books: Books, missingSurplus: bigint, notShownSurplus: bigint): Standing {
   const bookedOut = bookedOutOf(books);
   const surplus = source.received - allocatedOf(books);
-  const excess = source.outflow - bookedOut;
+  const excessOutflow = source.outflow - bookedOut;
   // If its newest word proves nothing, all that it reported as received counts as gone.
-  const gone = source.isUncertain ? max(source.received, source.outflow) - bookedOut : excess;
-  const notShown = max(0n, min(-excess, notShownSurplus - excess));
+  const gone = source.isUncertain ? max(source.received, source.outflow) - bookedOut : excessOutflow;
+  const notShown = max(0n, min(-excessOutflow, notShownSurplus - excessOutflow));
   return {
-    held: max(0n, surplus - max(0n, excess)),
+    held: max(0n, surplus - max(0n, excessOutflow)),
     missing: max(0n, gone - missingSurplus),
     notShown,
-    reinstated: min(notShown, max(0n, min(source.mostOutflow, bookedOut) - source.outflow)),
-    reportsExcess: excess > 0n,
-    isShort: gone > surplus,
+    reinstated: min(notShown, max(0n, source.mostOutflow - source.outflow)),
+    excessOutflow,
+    isShort: excessOutflow > surplus,
   };
 }
 
@@ -190,12 +194,13 @@ export function observeVerify(ledger: Ledger, answer: Answer): Ledger {
 }
 
 /**
- * Applies a whole reading of the history.
+ * Applies a whole reading of the history. One that began before the newest applied one changes nothing.
  * @param rows all rows about this payment and currency
  * @param readAt when the reading began
  * @param isInReach false: the payment is older than the history reaches back
  */
 export function observeHistory(ledger: Ledger, rows: readonly HistoryRow[], readAt: Date, isInReach: boolean): Ledger {
+  if (ledger.historyReadAt !== null && ledger.historyReadAt > readAt) return ledger;
   const history = applyHistory(ledger.history, ledger.verify, rows, isInReach);
   return remember({ ...ledger, history, historyReadAt: readAt });
 }
@@ -219,9 +224,14 @@ export function book(ledger: Ledger, booking: Booking, at: Date): Ledger {
     throw new RangeError('more is taken back from the outgoing money than was booked as outgoing');
   const expectsMore = expectedOf(books) > expectedOf(ledger.books);
   const goesOut = bookedOutOf(books) > bookedOutOf(ledger.books);
+  // What is taken back from the outgoing money is no longer expected to be gone.
+  const takenBack = max(0n, bookedOutOf(ledger.books) - bookedOutOf(books));
+  const forget = (source: Source): Source => ({ ...source, mostOutflow: max(0n, source.mostOutflow - takenBack) });
   return remember({
     ...ledger,
     books,
+    verify: forget(ledger.verify),
+    history: forget(ledger.history),
     bookedInAt: expectsMore ? at : ledger.bookedInAt,
     bookedOutAt: goesOut ? at : ledger.bookedOutAt,
   });
@@ -238,9 +248,19 @@ export function returnedByItself({ books, verify, history }: Ledger): bigint {
   return max(0n, max(by(verify), by(history)));
 }
 
+/**
+ * How much of the missing money the sources report as gone: the most that one reports as excess outflow. If neither
+ * reports any, both fall short, and what both lack has gone. A decision books no more than this.
+ */
+export function goneOf({ verify, history }: Pick<Position, 'verify' | 'history'>): bigint {
+  const reportedBy = ({ missing, excessOutflow }: Standing): bigint => min(missing, max(0n, excessOutflow));
+  const reported = max(reportedBy(verify), reportedBy(history));
+  return reported > 0n ? reported : min(verify.missing, history.missing);
+}
+
 /** Whether the history, if it reported anything, leaves as much as the price: what it reports as gone pays nothing. */
 export function historyLeaves({ history }: Ledger, price: bigint): boolean {
-  const isSilent = history.received === 0n && history.outflow === 0n;
+  const isSilent = history.mostReceived === 0n && history.outflow === 0n;
   return isSilent || history.received - history.outflow >= price;
 }
 
@@ -250,8 +270,7 @@ export function historyLeaves({ history }: Ledger, price: bigint): boolean {
  */
 function remember(ledger: Ledger): Ledger {
   const bookedOut = bookedOutOf(ledger.books);
-  const mostOutflow = (source: Source): bigint =>
-    max(min(source.mostOutflow, bookedOut), min(source.outflow, bookedOut));
+  const mostOutflow = (source: Source): bigint => min(max(source.mostOutflow, source.outflow), bookedOut);
   return {
     ...ledger,
     verify: { ...ledger.verify, mostOutflow: mostOutflow(ledger.verify) },

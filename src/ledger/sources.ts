@@ -113,11 +113,11 @@ export type HistoryRow = {
  * @param verify names the charges that verify reported
  */
 export function applyHistory(history: Source, verify: Source, rows: readonly HistoryRow[], isInReach: boolean): Source {
-  const chargeIds = new Set<string>();
-  for (const { id } of [...history.transactions, ...verify.transactions, ...rows.filter(isPaid)].filter(isCharge))
-    if (id !== null) chargeIds.add(id);
-  const reversals = reversalsIn(rows, chargeIds, history.transactions, isInReach);
-  const read = readRows(rows, chargeIds, reversals);
+  const charges = new Map<string, bigint>();
+  for (const { id, received } of [...history.transactions, ...verify.transactions, ...rows.filter(isPaid)])
+    if (id !== null && received > 0n) charges.set(id, max(received, charges.get(id) ?? 0n));
+  const reversals = reversalsIn(rows, charges, history.transactions, isInReach);
+  const read = readRows(rows, charges, reversals);
   const transactions = isInReach ? read : keepRolledOff(history.transactions, read);
   const isUncertain = rows.some((row) => row.isDoubted && isCharge(row));
   return report(history, transactions, isUncertain);
@@ -128,17 +128,20 @@ const isPaid = (row: HistoryRow): boolean => isCharge(row) && !row.isReversed;
 
 /**
  * The wholly reversed rows that are outflows of their own. Some services write a chargeback so, beside its charge. A row
- * is the new state of a charge instead if a source reported its id as a charge. If it stands alone, its charge came and
- * went. An id keeps its meaning: what was an outflow in the last reading stays one.
- * @param chargeIds the ids of all charges that a source reported before, or that are paid in this reading
+ * is the new state of a charge instead if a source reported its id as a charge of no more. If it stands alone, its charge
+ * came and went. An id keeps its meaning: what was an outflow in the last reading stays one.
+ * @param charges all charges that a source reported before, or that are paid in this reading: what came in, by id
  */
 function reversalsIn(
   rows: readonly HistoryRow[],
-  chargeIds: ReadonlySet<string>,
+  charges: ReadonlyMap<string, bigint>,
   before: readonly Transaction[],
   isInReach: boolean,
 ): HistoryRow[] {
-  const isKnown = ({ id }: HistoryRow): boolean => id !== null && chargeIds.has(id);
+  const isKnown = ({ id, received }: HistoryRow): boolean => {
+    const charged = id === null ? undefined : charges.get(id);
+    return charged !== undefined && received >= charged;
+  };
   const unknown = rows.filter((row) => isCharge(row) && row.isReversed && !isKnown(row));
   const isChargeBeside = rows.some((row) => isPaid(row) || isKnown(row)) || (!isInReach && before.some(isCharge));
   if (isChargeBeside) return unknown;
@@ -152,18 +155,18 @@ function reversalsIn(
 /** Rows of one id are states of one charge, and the least balance counts. Every outflow counts, also equal ones. */
 function readRows(
   rows: readonly HistoryRow[],
-  chargeIds: ReadonlySet<string>,
+  charges: ReadonlyMap<string, bigint>,
   reversals: readonly HistoryRow[],
 ): Transaction[] {
   const states = rows.filter((row) => isCharge(row) && !reversals.includes(row));
   const stateIds = new Set(states.flatMap(({ id }) => id ?? []));
   const outflows = rows.filter((row) => !isCharge(row) && row.outflow > 0n);
   const ownIdOf = ({ id }: HistoryRow): string | null =>
-    id === null || chargeIds.has(id) || stateIds.has(id) ? null : id;
+    id === null || charges.has(id) || stateIds.has(id) ? null : id;
   return [
     ...states.filter(({ id }) => id === null).map(({ received, outflow }) => ({ id: null, received, outflow })),
     ...[...stateIds].map((id) => oneCharge(id, states)),
-    ...reversals.map(({ id, received }) => ({ id, received: 0n, outflow: received })),
+    ...reversals.map((row) => ({ id: ownIdOf(row), received: 0n, outflow: row.received })),
     ...outflows.map((row) => ({ id: ownIdOf(row), received: 0n, outflow: row.outflow })),
   ];
 }
@@ -182,8 +185,9 @@ function keepRolledOff(before: readonly Transaction[], read: readonly Transactio
   const kept: Transaction[] = [];
   const unmatched = read.filter(({ id }) => id === null);
   for (const one of before) {
+    // A charge may have been refunded since. An outflow of its own stays as it is.
     const isStill = ({ received, outflow }: Transaction): boolean =>
-      received === one.received && outflow === one.outflow;
+      received === one.received && (isCharge(one) ? outflow >= one.outflow : outflow === one.outflow);
     const place = unmatched.findIndex(isStill);
     if (one.isRolledOff === true) kept.push(one);
     else if (one.id !== null) kept.push(...(readIds.has(one.id) ? [] : [one]));

@@ -57,7 +57,9 @@ export class LedgerShop {
     const open = this.openCase();
     if (open === undefined) return 'no case is open';
     const order = { amount: this.price, isPaid: this.isPaid, isEnded: this.isEnded, isOurCurrency: true };
-    const about = { as, elsewhere, case: open, order, verifyShows: this.said?.shows ?? 0n };
+    const { received, outflow, mostReceived } = this.ledger.history;
+    const historyShows = mostReceived === 0n && outflow === 0n ? null : received - outflow;
+    const about = { as, elsewhere, case: open, order, verifyShows: this.said?.shows ?? 0n, historyShows };
     const effect = effectOf({ ...about, position: this.position(), books: this.ledger.books });
     if (typeof effect === 'string') return effect;
     if (as === 'explain') this.acknowledged.push(asText(open.digest));

@@ -10,7 +10,6 @@ test('in 20,000 plain lives no case opens', () => {
 
 test('the bounds hold in 20,000 hard lives', () => {
   const { endings } = liveMany(1, 20_000, 'hard', shopOf);
-  console.log(endings);
   expect(endings['hidden loss']).toBeLessThanOrEqual(8);
   expect(endings['loss behind a decision']).toBeLessThanOrEqual(4);
   expect(endings['hidden debt']).toBeLessThanOrEqual(80);

@@ -1,0 +1,108 @@
+import { expect, test } from '@jest/globals';
+import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import { LedgerShop } from './ledger-shop.ts';
+
+const DAY_MS = 86_400_000;
+const START = Date.parse('2026-03-01T12:00:00Z');
+
+/** A shop whose steps are a day apart unless they say so. */
+class Steps {
+  readonly shop = new LedgerShop(8500n);
+  private now = START;
+
+  private later(days: number): Date {
+    this.now += days * DAY_MS;
+    return new Date(this.now);
+  }
+
+  /** @param left of a charge of 8500, unless it says otherwise */
+  verify(outcome: Answer['outcome'], left = 8500n, id = 'c1', days = 1): this {
+    this.shop.verify({ outcome, id, isHere: true, received: 8500n, balance: left, isDoubted: false }, this.later(days));
+    return this;
+  }
+
+  /** @param rows amounts; below 0: outflow */
+  history(rows: [id: string | null, amount: bigint][], days = 1): this {
+    const read = rows.map(([id, amount]): HistoryRow => {
+      const isOutflow = amount < 0n;
+      const about = { id, isReversed: false, isDoubted: false };
+      return { ...about, received: isOutflow ? 0n : amount, outflow: isOutflow ? -amount : 0n };
+    });
+    this.shop.history(read, this.later(days), true);
+    return this;
+  }
+
+  explain(): this {
+    expect(this.shop.decide('explain', false, this.later(0))).toBeNull();
+    expect(this.shop.openCase()).toBeUndefined();
+    return this;
+  }
+
+  open(): string | undefined {
+    return this.shop.openCase()?.class;
+  }
+}
+
+const MINUTE = 1 / 1_440;
+
+test('two sources that agree need no lag: a debit that both call failed is reversed at once', () => {
+  expect(new Steps().verify('paid').history([], MINUTE).verify('failed', 0n, 'c1', MINUTE).open()).toBe('reversed');
+});
+
+test('a history that was never read agrees with nobody', () => {
+  expect(new Steps().verify('paid').verify('failed', 0n).open()).toBe('contradicted');
+  expect(new Steps().verify('paid').verify('unproven').open()).toBe('contradicted');
+});
+
+test('a charge that only the history lacks is absent without a row, and contradicted with another one', () => {
+  const steps = new Steps().verify('paid').history([]);
+  expect(steps.open()).toBe('absent_from_history');
+  expect(steps.history([['c2', 2500n]]).open()).toBe('contradicted');
+});
+
+test('held money of just the price, of which the history reports a part as gone, is contradicted', () => {
+  const steps = new Steps().history([
+    ['c1', 8500n],
+    [null, -2500n],
+  ]);
+  expect(steps.verify('paid').open()).toBe('contradicted');
+});
+
+test('a refund that no source reports is told after ten days', () => {
+  const steps = new Steps().verify('paid');
+  steps.shop.refund(2500n, false, new Date(START + DAY_MS));
+  expect(steps.history([['c1', 8500n]], 9.9).open()).toBeUndefined();
+  expect(steps.history([['c1', 8500n]], 0.2).open()).toBe('refund_not_shown');
+});
+
+test.each<[string, (steps: Steps) => Steps]>([
+  ['all of it is gone', (steps) => steps.verify('reversed', 0n)],
+  ['nothing is certain any more', (steps) => steps.verify('unproven')],
+  [
+    'the history reports a chargeback, too',
+    (steps) =>
+      steps.history([
+        ['c1', 8500n],
+        ['x1', -8500n],
+      ]),
+  ],
+])('who explained a part has not seen the rest: %s', (_, more) => {
+  const steps = new Steps().verify('paid').verify('paid', 6000n).explain();
+  expect(more(steps).open()).toBeDefined();
+});
+
+test('an explained chargeback hides no other one of the same amount', () => {
+  const read = (id: string): [string, bigint][] => [
+    ['c1', 8500n],
+    [id, -8500n],
+  ];
+  const steps = new Steps().verify('paid').history(read('x1')).explain();
+  expect(steps.history(read('x1')).open()).toBeUndefined();
+  expect(steps.history(read('x2')).open()).toBe('reversed');
+});
+
+test('an explained case stays closed while its sources say the same, and opens again after it ended once', () => {
+  const steps = new Steps().verify('paid').verify('reversed', 0n).explain();
+  expect(steps.verify('reversed', 0n).open()).toBeUndefined();
+  expect(steps.verify('paid').verify('reversed', 0n).open()).toBe('reversed');
+});
