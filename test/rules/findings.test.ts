@@ -49,9 +49,11 @@ test('two sources that agree need no lag: a debit that both call failed is rever
   expect(new Steps().verify('paid').history([], MINUTE).verify('failed', 0n, 'c1', MINUTE).open()).toBe('reversed');
 });
 
-test('a history that was never read agrees with nobody', () => {
+test('a history that was never read and an answer that proves nothing agree with nobody', () => {
   expect(new Steps().verify('paid').verify('failed', 0n).open()).toBe('contradicted');
   expect(new Steps().verify('paid').verify('unproven').open()).toBe('contradicted');
+  const isAbsent = new Steps().verify('paid').history([], MINUTE);
+  expect(isAbsent.verify('unproven', 8500n, 'c1', MINUTE).open()).toBe('contradicted');
 });
 
 test('a charge that only the history lacks is absent without a row, and contradicted with another one', () => {
