@@ -2,30 +2,7 @@ import type { Position, Standing } from '../ledger/ledger.ts';
 import type { Source } from '../ledger/sources.ts';
 import { digestOf } from '../platform/ids.ts';
 import { isPowerOfTenApart } from '../platform/money.ts';
-
-/** Why a person must look. The words for people stand with the console; these are what programs read. */
-export type CaseClass =
-  // Held money: it was received, and nobody has decided what it is for.
-  | 'unknown_reference'
-  | 'currency_mismatch'
-  | 'paid_after_decision'
-  | 'charged_again'
-  | 'duplicate_payment'
-  | 'paid_after_end'
-  | 'unit_error'
-  | 'underpaid'
-  | 'overpaid'
-  // Missing money: it should be at the provider, and a source reports that it is not.
-  | 'reversed'
-  | 'absent_from_history'
-  // Booked as going out, and no source reports it: it is late, or it came back.
-  | 'refund_not_shown'
-  // Held: verify shows none of it, or too little. Missing: one source falls short, and reports no outflow.
-  | 'contradicted'
-  // Nothing is proven.
-  | 'unproven'
-  | 'unknown_status'
-  | 'unreadable';
+import type { CaseClass } from './classes.ts';
 
 /** What the rules look at, of one payment in one currency. */
 export type Facts = {
@@ -73,7 +50,7 @@ export function classify(facts: Facts): Finding[] {
       { held },
       seenBy(facts, (standing) => standing.held > 0n),
     );
-  // What came back is told at once, and the rest of what is not shown once it is late.
+  // Reinstated money opens a case at once. The rest of notShown opens one when it is late.
   const unexplained = facts.isOutflowLate ? notShown : reinstated;
   if (unexplained > 0n) {
     const seen = seenBy(facts, () => true);
@@ -113,7 +90,7 @@ function classOfHeld({ order, currency, isDecided, isProof, verify, position: { 
   if (order === null) return 'unknown_reference';
   if (currency !== order.currency) return 'currency_mismatch';
   if (isDecided) return 'paid_after_decision';
-  // What came beyond the price is no second charge if all of it is the price in another unit.
+  // If price and surplus together are the price in another unit, there was no second charge.
   if (isProof) return isPowerOfTenApart(held + order.amount, order.amount) ? 'unit_error' : 'charged_again';
   if (order.isPaid) return 'duplicate_payment';
   if (order.isEnded) return 'paid_after_end';

@@ -1,9 +1,7 @@
 import { goneOf, type Booking, type Books, type Position } from '../ledger/ledger.ts';
 import { min } from '../ledger/sources.ts';
-import type { CaseClass } from './classify.ts';
-
-export const DECISIONS = ['accept', 'refund', 'keep', 'write-off', 'explain'] as const;
-export type Decision = (typeof DECISIONS)[number];
+import type { CaseClass } from './classes.ts';
+import type { Decision } from './decisions.ts';
 
 /** What a decision is about. */
 export type Situation = {
@@ -90,7 +88,7 @@ function writeOff({ case: about, position }: Situation): Effect | string {
 function settleNotShown({ as, elsewhere, case: about }: Situation): Effect | string {
   if (as === 'keep') return { ...NO_EFFECT, booking: { recovered: about.missing } };
   if (elsewhere) return { ...NO_EFFECT, booking: { offProvider: about.missing } };
-  return 'refund it at the payment service, and the case ends by itself';
+  return 'make the refund at the payment service: the case then closes without a decision';
 }
 
 function explain({ case: about, verifyShows }: Situation): Effect | string {

@@ -85,8 +85,8 @@ export type Standing = {
 };
 
 /**
- * The position of a ledger. Of the two sources, held and missing are the larger figure. NotShown is the smaller one: one
- * source that reports a refund is enough.
+ * The position of a ledger. Of the two sources, held and missing are the larger figure. NotShown is the smaller one:
+ * one source that reports a refund is enough.
  *
  * Example: 8500 paid the order, and a refund of 2500 was booked. Verify reports the refund. The history reports a
  * chargeback of 8500 instead.
@@ -139,8 +139,8 @@ function expectedOf(books: Books): bigint {
 }
 
 /**
- * Verify may never report a second charge that the history reports. So of what should be there, verify must show at most
- * what it ever reported as received. With its balance L, that is missing = min(E, mostReceived) - L.
+ * Verify may never report a second charge that the history reports. So of what should be there, verify must show at
+ * most what it ever reported as received. With its balance L, that is missing = min(E, mostReceived) - L.
  *
  * What verify has not reported yet is not a lack of it, so a negative surplus counts 0 in notShown.
  */
@@ -175,6 +175,7 @@ function standingOf(source: Source, books: Books, missingSurplus: bigint, notSho
   };
 }
 
+/** Ten days. A refund takes some working days until the provider reports it. */
 const NOT_SHOWN_MS = 10 * 24 * 60 * 60_000;
 
 /** The history was read whole ten days after money was last booked as going out: it must report that by now. */
@@ -224,7 +225,7 @@ export function book(ledger: Ledger, booking: Booking, at: Date): Ledger {
     throw new RangeError('more is taken back from the outgoing money than was booked as outgoing');
   const expectsMore = expectedOf(books) > expectedOf(ledger.books);
   const goesOut = bookedOutOf(books) > bookedOutOf(ledger.books);
-  // What is taken back from the outgoing money is no longer expected to be gone.
+  // A recovered or off-provider amount no longer has to leave through the provider.
   const takenBack = max(0n, bookedOutOf(ledger.books) - bookedOutOf(books));
   const forget = (source: Source): Source => ({ ...source, mostOutflow: max(0n, source.mostOutflow - takenBack) });
   return remember({
@@ -238,9 +239,9 @@ export function book(ledger: Ledger, booking: Booking, at: Date): Ledger {
 }
 
 /**
- * Surplus that went back by itself, before anybody decided about it: one source reports both, that more was received than
- * the books know and that more went out. The caller books it as returned. Nothing counts while nothing is booked, because
- * the other source may still report the money, and then a person must look.
+ * Surplus that left before anybody decided about it. One source reports both: more received than the books know, and
+ * more outflow. The caller books it as returned. While nothing is booked this is 0, because the other source may
+ * still report the money, and then a person must look.
  */
 export function returnedByItself({ books, verify, history }: Ledger): bigint {
   if (allocatedOf(books) === 0n) return 0n;

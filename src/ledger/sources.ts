@@ -1,8 +1,9 @@
 /**
- * What each of the two sources reports of one payment in one currency. Amounts are minor units. Everything here is pure.
+ * What each of the two sources reports of one payment in one currency. Amounts are minor units. Everything here is
+ * pure.
  *
- * Verify reports one charge at a time. The history reports rows. Both become provider transactions, which are remembered
- * by their ids and per source.
+ * Verify reports one charge at a time. The history reports rows. Both become provider transactions, which are
+ * remembered by their ids and per source.
  */
 
 /** One charge or outflow that a source reports. A charge has `received` above 0; an outflow of its own has 0. */
@@ -24,7 +25,7 @@ export type Source = {
   isUncertain: boolean;
   /** The most that it ever reported as received. */
   mostReceived: bigint;
-  /** Of what is booked as going out, the most that it ever reported as gone. The ledger keeps it up to date. */
+  /** The largest part of the booked outflow that this source ever reported. The ledger updates it. */
   mostOutflow: bigint;
 };
 
@@ -50,7 +51,7 @@ export type Answer = {
   isHere: boolean;
   /** The amount of the charge. Null: a reversal that names none. */
   received: bigint | null;
-  /** What is left of the charge. */
+  /** The balance of the charge. */
   balance: bigint;
   /** Somebody doubts the answer, and no person has accepted this doubt. */
   isDoubted: boolean;
@@ -127,9 +128,9 @@ const isCharge = ({ received }: { received: bigint }): boolean => received > 0n;
 const isPaid = (row: HistoryRow): boolean => isCharge(row) && !row.isReversed;
 
 /**
- * The wholly reversed rows that are outflows of their own. Some services write a chargeback so, beside its charge. A row
- * is the new state of a charge instead if a source reported its id as a charge of no more. If it stands alone, its charge
- * came and went. An id keeps its meaning: what was an outflow in the last reading stays one.
+ * The wholly reversed rows that are outflows of their own. Some services write a chargeback so, beside its charge. A
+ * row is the new state of a charge instead if a source reported its id as a charge of no more. If it stands alone,
+ * its charge came and went. An id keeps its meaning: what was an outflow in the last reading stays one.
  * @param charges all charges that a source reported before, or that are paid in this reading: what came in, by id
  */
 function reversalsIn(

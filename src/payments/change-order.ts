@@ -41,8 +41,8 @@ export async function changeOrder<Result>(
 
 /**
  * Changes the orders that nobody else has locked in one transaction. A group never waits for an order: one that is
- * locked is changed alone, and waits there. If the database refuses the group, nothing of it has happened, and each order
- * is changed alone once, so that one bad order fails none of its neighbours.
+ * locked is changed alone, and waits there. If the database refuses the group, nothing of it has happened, and each
+ * order is changed alone once, so that one bad order fails none of its neighbours.
  */
 async function changeTogether(group: Waiting[]): Promise<void> {
   const [{ parts }] = group.map(({ item }) => item) as [Item];
@@ -181,7 +181,7 @@ async function write(tx: Tx, changes: Change[]): Promise<void> {
     for (const currency of rows.unitErrors) await stopOnUnitErrors(tx, dossier, currency, now);
 }
 
-/** Ids for as many cases as the change can open: one for each payment and currency. Those that are left over are lost. */
+/** Ids for all cases that the change can open: one for each payment and currency. Unused ids are lost. */
 async function newCaseIds(tx: Tx, { payments }: Dossier): Promise<bigint[]> {
   const most = payments.reduce((count, { money }) => count + 1 + money.length, 0);
   const rows = await tx.$queryRaw<{ id: bigint }[]>`

@@ -43,10 +43,10 @@ export type Terms = {
 /** Ids of rows that the change may add. Other rows of the same change name them, so they are known before the write. */
 export type NewIds = { verification: bigint; refund: bigint; cases: bigint[] };
 
-/** A case is opened, and the change has no id for it: it must be made alone, with ids. */
+/** The change opens a case and has no id for it. It must be made again, alone and with ids. */
 export class NoCaseId extends Error {}
 
-/** What is new about a message that was stored before. A delivery may write the same message at the same moment. */
+/** The change of a stored message. A delivery may write the same message at the same time. */
 export type MessageChange = {
   heldBy: string | null;
   liftedBy: string | null;
@@ -61,7 +61,7 @@ export type NewVerification = DossierPayment['verifications'][number] & { body: 
 
 /**
  * A change of one order, behind its lock. The middle is synchronous and asks nobody: it changes rows in memory, in the
- * dossier at once, and `write` of write-change.ts stores all of them by one statement.
+ * dossier at once, and `writeRows` of write-rows.ts stores all of them by one statement.
  */
 export type Change = {
   dossier: Dossier;
@@ -108,7 +108,7 @@ export function noRows(): Rows {
   };
 }
 
-/** The columns that `write` of write-change.ts writes. */
+/** The columns that `writeRows` writes. */
 type OrderChange = Partial<
   Pick<Order, 'status' | 'endedAt' | 'endedBy' | 'endReason' | 'payBy' | 'releasedReference' | 'paidAt'>
 >;
@@ -157,8 +157,8 @@ export function setCase({ rows }: Change, row: Case, data: Partial<Case>): void 
 }
 
 /**
- * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays for
- * as long as what the person saw does.
+ * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays
+ * for as long as what the person saw does.
  * @param isNews a case opened or changed
  */
 export function setHold(change: Change, message: Message, heldBy: string | null, isNews: boolean): void {

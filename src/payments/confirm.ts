@@ -58,8 +58,9 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 function confirmPayment(change: Change, lease: Lease, evidence: Evidence): boolean {
   const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
-  // Only the newest lease may write its answer. A process that stood still for longer than its lease brings an old one,
-  // and somebody else has asked meanwhile. Leases order answers, and times do not: the database's clock may be set back.
+  // Only the newest lease may write its answer. A process that stood still for longer than its lease brings an old
+  // one, and somebody else has asked meanwhile. Leases order answers, and times do not: the database's clock may be
+  // set back.
   if (payment.leasedUntil?.getTime() !== lease.leasedUntil.getTime()) {
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
@@ -72,9 +73,9 @@ function confirmPayment(change: Change, lease: Lease, evidence: Evidence): boole
 }
 
 /**
- * One transaction of the service pays one order: an answer with the id of another order's is doubted. This is looked up
- * before the lock. If two orders bring the same id at the same moment, the key of `releases` refuses the second one, and
- * its payment is asked about again.
+ * One transaction of the service pays one order: an answer with the id of another order's is doubted. This is looked
+ * up before the lock. If two orders bring the same id at the same moment, the key of `releases` refuses the second
+ * one, and its payment is asked about again.
  */
 async function doubtUsedId({ prisma, terms }: ConfirmParts, orderId: string, evidence: Evidence): Promise<Evidence> {
   const { outcome, serviceId, doubt } = evidence;

@@ -50,8 +50,8 @@ export async function askNow(parts: AskParts, reference: string, cause: Lease['c
 }
 
 /**
- * Leases due payments in this order: new signed webhooks, other hints, then the schedule by time. Thousands of abandoned
- * payments therefore do not delay a shopper who has just paid. If a process dies, its leases expire.
+ * Leases due payments in this order: new signed webhooks, other hints, then the schedule by time. Thousands of
+ * abandoned payments therefore do not delay a shopper who has just paid. If a process dies, its leases expire.
  */
 async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
   // SKIP LOCKED: many processes take what is due, and none waits for another.

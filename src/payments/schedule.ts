@@ -63,7 +63,7 @@ const FOLLOW_UP_SEC = [3, 10, 30];
 const FOLLOWED_UP = 3;
 
 /**
- * When a hint whose answer taught nothing is followed up; null: it is not, and the usual schedule goes on.
+ * When to verify again after a notification whose answer brought no news. Null: the usual schedule applies.
  * @param quietChecks hints in a row that taught nothing, this one among them
  */
 export function followUp(hintedAt: Date, quietChecks: number, now: Date): Date | null {

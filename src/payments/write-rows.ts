@@ -13,10 +13,10 @@ export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<voi
  * Each table gets its rows as a list in JSON, and its inserts and updates are the same for one row and for many. Raw:
  * Prisma has no statement for several tables, and this one takes a third of the time of one for each.
  *
- * Deliveries and notifications write the same messages and payments at other moments. So an update sets only the columns
- * that a change decides about. A column that a list does not name is NULL in it, and not its default. NULL::money would
- * be PostgreSQL's own type of that name. A case of another payment under the same id, which only a sequence that was set
- * back can bring, gets no class and is refused.
+ * Deliveries and notifications write the same messages and payments at other moments. So an update sets only the
+ * columns that a change decides about. A column that a list does not name is NULL in it, and not its default.
+ * NULL::money would be PostgreSQL's own type of that name. A case of another payment under the same id, which only a
+ * sequence that was set back can bring, gets no class and is refused.
  */
 async function writeLists(tx: Tx, list: (name: Exclude<keyof Rows, 'unitErrors'>) => string): Promise<void> {
   await tx.$executeRaw`

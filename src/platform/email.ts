@@ -8,7 +8,7 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_LOCAL_PART = 64;
 const MAX_ADDRESS = 254;
 
-/** What is wrong with an address, as a sentence that says what to change; null: mail servers take it. */
+/** Checks an e-mail address. @returns a sentence that says what to change; null: mail servers accept the address */
 function faultOf(address: string): string | null {
   const at = address.lastIndexOf('@');
   const localPart = address.slice(0, Math.max(0, at));

@@ -20,8 +20,8 @@ type Options<Item, Result> = {
 const SLOW_MS = 500;
 
 /**
- * Does together what waits at the same moment. One group runs at a time, and meanwhile the next one gathers. An item that
- * comes while nothing runs begins at once, in a group of its own, so an idle server waits for nobody.
+ * Does together what waits at the same moment. One group runs at a time, and meanwhile the next one gathers. An item
+ * that comes while nothing runs begins at once, in a group of its own, so an idle server waits for nobody.
  */
 export function createGroups<Item, Result>(options: Options<Item, Result>): (item: Item) => Promise<Result> {
   let waiting: Pending<Item, Result>[] = [];

@@ -1,5 +1,6 @@
 import { classify, type Facts, type Finding } from '../../src/cases/classify.ts';
-import { effectOf, type Decision } from '../../src/cases/effects.ts';
+import type { Decision } from '../../src/cases/decisions.ts';
+import { effectOf } from '../../src/cases/effects.ts';
 import { decide } from '../../src/payments/decide.ts';
 import * as rules from '../../src/ledger/ledger.ts';
 import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';

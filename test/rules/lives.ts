@@ -1,4 +1,4 @@
-import type { Decision } from '../../src/cases/effects.ts';
+import type { Decision } from '../../src/cases/decisions.ts';
 import type { Finding } from '../../src/cases/classify.ts';
 import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
 import { sum } from '../../src/ledger/sources.ts';
