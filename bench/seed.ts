@@ -52,13 +52,18 @@ const ROWS = [
      convert_to('{"data":{"reference":"' || reference || '","status":"SUCCESS"}}', 'UTF8'),
      sha256(convert_to(format('["paid","SUCCESS","%s",null,"%s","NGN","%s",null]', amount, amount, service_id), 'UTF8')),
      'hint', at, at FROM f`,
-  `INSERT INTO money (reference, currency, verify_shows, came, earned)
-   SELECT reference, 'NGN', amount, amount, amount FROM f`,
+  `INSERT INTO ledgers (reference, currency, captured, retained, returned, refunded, written_off, off_provider, recovered,
+     booked_in_at, verify_received, verify_outflow, verify_transactions, verify_uncertain, verify_most_received,
+     verify_most_outflow, history_received, history_outflow, history_transactions, history_uncertain,
+     history_most_received, history_most_outflow)
+   SELECT reference, 'NGN', amount, 0, 0, 0, 0, 0, 0, at, amount, 0,
+     jsonb_build_array(jsonb_build_object('id', service_id, 'received', amount::text, 'outflow', '0')), false, amount, 0,
+     0, 0, '[]', false, 0, 0 FROM f`,
   `INSERT INTO releases (order_id, mode, reference, verification_id, price, currency, amount, shown, shown_amount,
      service_id, at)
    SELECT id, 'test', reference, i, amount, 'NGN', amount, 'paid', amount, service_id, at FROM f`,
   `INSERT INTO journal (order_id, reference, what, "by", counter, amount, currency, at)
    SELECT id, reference, what, 'service', counter, CASE WHEN counter IS NOT NULL THEN amount END,
      CASE WHEN counter IS NOT NULL THEN 'NGN' END, at
-   FROM f, (VALUES ('shown by verify', 'came'), ('earned', 'earned'), ('released', NULL)) AS line (what, counter)`,
+   FROM f, (VALUES ('reported by verify', 'received'), ('captured', 'captured'), ('released', NULL)) AS line (what, counter)`,
 ];

@@ -144,12 +144,15 @@ function rowOf(row: unknown, gateway: Gateway): unknown {
   const read = readRow(row, gateway);
   if ('unreadable' in read) return 'unreadable';
   if (read.row === null) return 'aside';
-  const { reference, status, word, shows, gone, currency, serviceId } = read.row;
-  const isMoney = shows !== 0n || gone !== 0n;
+  const { reference, status, word, received, outflow, currency, transactionId } = read.row;
+  const isMoney = received !== 0n || outflow !== 0n;
   return {
-    ...{ reference, outcome: status, word, id: serviceId },
-    shows: isMoney ? decimal(shows, currency) : null,
-    gone: gone === 0n ? null : decimal(gone, currency),
+    reference,
+    outcome: status,
+    word,
+    id: transactionId,
+    shows: isMoney ? decimal(received - outflow, currency) : null,
+    gone: outflow === 0n ? null : decimal(outflow, currency),
     aside: read.aside ? true : null,
   };
 }

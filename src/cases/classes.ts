@@ -1,9 +1,12 @@
-import { isPowerOfTenApart } from '../platform/money.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Position, Standing } from '../ledger/position.ts';
+import type { Source } from '../ledger/sources.ts';
 import { digestOf } from '../platform/ids.ts';
+import { formatMajor, isPowerOfTenApart } from '../platform/money.ts';
 
 /** Why a person must look. The words for people stand with the console; these are what programs read. */
 export type CaseClass =
-  // Held money: it came, and nothing has been done with it.
+  // Held money: received, and nobody has decided what it is for.
   | 'unknown_reference'
   | 'currency_mismatch'
   | 'paid_after_decision'
@@ -13,10 +16,10 @@ export type CaseClass =
   | 'unit_error'
   | 'underpaid'
   | 'overpaid'
-  // Missing money: a source no longer shows what was earned.
+  // Missing money: a source no longer shows what should be at the provider.
   | 'reversed'
   | 'absent_from_history'
-  // Written down as refunded or lost, and the list still shows it ten days later.
+  // Booked as going out, and no source reports it ten days later, or it came back.
   | 'refund_not_shown'
   // Either: two sources, or one and our books, say different things.
   | 'contradicted'
@@ -28,106 +31,134 @@ export type CaseClass =
 /** The program holds `order.paid` under this name while the money of the order is missing. */
 export const MISSING_MONEY = 'missing money';
 
-/** What one source says of a reference, in one currency. */
-export type Source = {
-  name: 'verify' | 'list';
-  /** Its word; of the list null: the reference is absent. */
-  word: string | null;
-  shows: bigint;
-  /** Whether it says that money went back. */
-  showsGone: boolean;
-  doubt: string | null;
-};
-
-/** All that the rules look at, of one reference in one currency. */
+/** What the rules look at, of one payment in one currency. */
 export type Facts = {
-  standing: { held: bigint; reversed: bigint; stillToGo: bigint; need: bigint };
-  /** By the list, so much more went than ever came. */
-  beyond: bigint;
-  /** Where the reference's own order stands; null: it has none. */
-  order: { amount: bigint; currency: string; isReleased: boolean; isEnded: boolean } | null;
+  position: Position;
+  /** What each source reported. */
+  reported: Record<'verify' | 'history', Pick<Source, 'transactions' | 'isUncertain'>>;
+  /** The history has a row about the payment in this currency, even one without money. */
+  isInHistory: boolean;
+  /** Null: the payment is unmatched. */
+  order: { amount: bigint; currency: string; isPaid: boolean; isEnded: boolean } | null;
   currency: string;
-  /** Whether this payment released its order. */
-  isReleased: boolean;
-  /** Whether a person has decided about this reference. */
+  /** This payment is in the order's proof of payment. */
+  isProof: boolean;
+  /** A person has decided about the money of this payment. */
   isDecided: boolean;
-  /** The sources that show less than they must; of a released payment alone. */
-  short: readonly Source[];
-  /** What verify's newest readable answer shows in this currency, and whether that is doubted. */
+  /** Verify's newest readable answer, with the balance that it shows in this currency. */
   verify: { outcome: string; word: string | null; shows: bigint; doubt: string | null } | null;
-  /** The list was heard ten days after the newest refund or write-off. */
-  isRefundLate: boolean;
-  /** For a day, nothing that verify answered could be read. */
+  /** The history was read whole ten days after money was last booked as going out. */
+  isOutflowLate: boolean;
+  /** For a day, no answer of verify could be read. */
   isUnreadable: boolean;
 };
 
-/** A reason to open a case. A decision covers what was seen, by this digest: class, words, figures; no ids or times. */
-export type Finding = Record<'held' | 'missing', bigint> & { rule: string; class: CaseClass; digest: Digest };
-type Digest = Uint8Array<ArrayBuffer>;
+/** A reason for a case. `digest` is of what was seen: an `explain` decision acknowledges exactly this. */
+export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
 
-/** All findings, the loudest first: a decision that covers one passes over to the next. Pure. */
+/** All findings, the most urgent first. */
 export function classify(facts: Facts): Finding[] {
-  const { standing, short, verify, isReleased } = facts;
-  const { held, stillToGo, need } = standing;
-  const reversed = standing.reversed + facts.beyond;
+  const { position, order, currency } = facts;
+  const { held, missing, notShown, reinstated } = position;
   const findings: Finding[] = [];
-  const find = (rule: string, name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
-    findings.push({ rule, class: name, held: 0n, missing: 0n, ...amounts, digest: digestOf([rule, name, seen]) });
+  const find = (name: CaseClass, amounts: { held?: bigint; missing?: bigint }, seen: unknown): void => {
+    const digest = digestOf([name, position.expected, seen]);
+    findings.push({ class: name, held: 0n, missing: 0n, ...amounts, digest });
   };
-  if (reversed > 0n || short.length > 0) {
-    const seen = [reversed, ...short.map(({ name, word, shows, doubt }) => [name, word, shows, doubt])];
-    find('missing', classOfMissing(reversed, short), { missing: missingOf(reversed, need, short) }, seen);
+  if (missing > 0n)
+    find(
+      classOfMissing(facts),
+      { missing },
+      seenBy(facts, (standing) => standing.missing > 0n),
+    );
+  if (held > 0n)
+    find(
+      classOfHeld(facts),
+      { held },
+      seenBy(facts, (standing) => standing.held > 0n),
+    );
+  // Reinstated money opens a case at once. The rest of notShown opens one when it is late.
+  const unexplained = facts.isOutflowLate ? notShown : reinstated;
+  if (unexplained > 0n) {
+    const seen = seenBy(facts, () => true);
+    find('refund_not_shown', { missing: unexplained }, seen);
   }
-  if (held > 0n) find('held', whyHeld(facts), { held }, [held, verify?.shows ?? null, verify?.doubt ?? null]);
-  if (stillToGo > 0n && facts.isRefundLate) find('to go', 'refund_not_shown', { missing: stillToGo }, stillToGo);
-  if (!isReleased && held === 0n && facts.order !== null && facts.currency === facts.order.currency) {
-    if (facts.isUnreadable) find('word', 'unreadable', {}, 'unreadable');
-    else if (verify?.outcome === 'unknown') find('word', 'unknown_status', {}, verify.word);
-    else if (verify?.outcome === 'unproven') find('word', 'unproven', {}, [verify.word, verify.doubt]);
+  if (!facts.isProof && held === 0n && order !== null && currency === order.currency) {
+    const { verify } = facts;
+    if (facts.isUnreadable) find('unreadable', {}, null);
+    else if (verify?.outcome === 'unknown') find('unknown_status', {}, verify.word);
+    else if (verify?.outcome === 'unproven') find('unproven', {}, [verify.word, verify.doubt]);
   }
   return findings;
 }
 
-function classOfMissing(reversed: bigint, short: readonly Source[]): CaseClass {
-  if (reversed > 0n || short.some(({ showsGone }) => showsGone)) return 'reversed';
-  return short.some(({ word }) => word !== null) ? 'contradicted' : 'absent_from_history';
+/** What the sources report that say so. A change of another source is no news about this finding. */
+function seenBy({ position, reported, verify }: Facts, saysSo: (standing: Standing) => boolean): unknown {
+  const sources = (['verify', 'history'] as const).filter((name) => saysSo(position[name]));
+  return sources.map((name) => {
+    const { held, missing, notShown } = position[name];
+    const transactions = reported[name].transactions.map(({ id, received, outflow }) => [id, received, outflow]);
+    // What a source says when nothing of its balance is certain: failed is worse than pending.
+    const doubtful = reported[name].isUncertain && name === 'verify' ? verify?.outcome : reported[name].isUncertain;
+    return [name, held, missing, notShown, transactions.map(String).sort(), doubtful];
+  });
 }
 
-/** How much is missing: by the sources that show it as gone, else by the short ones. */
-function missingOf(reversed: bigint, need: bigint, short: readonly Source[]): bigint {
-  if (reversed > 0n) return reversed;
-  const gone = short.filter(({ showsGone }) => showsGone);
-  const least = (gone.length > 0 ? gone : short).map(({ shows }) => shows).reduce((a, b) => (a < b ? a : b));
-  return need - least;
+function classOfMissing({ position: { verify, history }, isInHistory }: Facts): CaseClass {
+  const short = [verify, history].filter(({ missing }) => missing > 0n);
+  const reportsOutflow = short.some(({ excessOutflow }) => excessOutflow > 0n);
+  // Two sources that agree need no lag.
+  const doAgree = verify.missing > 0n && verify.isShort && history.isShort;
+  if (reportsOutflow || doAgree) return 'reversed';
+  return verify.missing === 0n && !isInHistory ? 'absent_from_history' : 'contradicted';
 }
 
-/** Why held money is not earned: the first reason that fits. */
-function whyHeld({ order, currency, isDecided, isReleased, verify, standing }: Facts): CaseClass {
+/** Why held money pays nothing: the first reason that fits. */
+function classOfHeld({ order, currency, isDecided, isProof, verify, position: { held } }: Facts): CaseClass {
   const shows = verify?.shows ?? 0n;
   if (order === null) return 'unknown_reference';
   if (currency !== order.currency) return 'currency_mismatch';
   if (isDecided) return 'paid_after_decision';
-  // What came beyond the price is no second charge where all of it is the price in another unit.
-  if (isReleased) return isPowerOfTenApart(standing.held + order.amount, order.amount) ? 'unit_error' : 'charged_again';
-  if (order.isReleased) return 'duplicate_payment';
+  // If price and surplus together are the price in another unit, there was no second charge.
+  if (isProof) return isPowerOfTenApart(held + order.amount, order.amount) ? 'unit_error' : 'charged_again';
+  if (order.isPaid) return 'duplicate_payment';
   if (order.isEnded) return 'paid_after_end';
   if (shows === 0n) return 'contradicted';
   if (verify?.doubt) return 'unproven';
   if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
-  if (standing.held >= order.amount && shows < order.amount) return 'contradicted';
-  return standing.held < order.amount ? 'underpaid' : 'overpaid';
+  if (held >= order.amount && shows < order.amount) return 'contradicted';
+  // Verify shows the price, and the history leaves less of it.
+  if (held === order.amount) return 'contradicted';
+  return held < order.amount ? 'underpaid' : 'overpaid';
 }
 
 type Said = { word: string | null; outcome: string; doubt: string | null };
-type Shown = { verifyShows: bigint | null; listShows: bigint | null; listWord: string | null };
 
-/** What each source says when a case is opened, for people. Amounts are texts: JSON numbers lose digits. */
-export function sourcesOf(said: Said | undefined, shown: Shown): Record<string, string | null> {
+/**
+ * What each source said when a case was opened or changed, for people. Amounts are decimal texts of the currency. Null:
+ * this source never said it.
+ */
+export function evidenceOf(
+  said: Said | undefined,
+  { verify, history, historyReadAt }: Ledger,
+  historyWord: string | null,
+  currency: string,
+): Record<string, string | null> {
+  const major = (amount: bigint): string => formatMajor({ amount, currency });
+  const isVerifyHeard = verify.mostReceived > 0n || verify.outflow > 0n;
+  const reported = (source: Source, isKnown: boolean): (string | null)[] =>
+    isKnown ? [major(source.received), major(source.outflow)] : [null, null];
+  const [verifyReceived = null, verifyOutflow = null] = reported(verify, isVerifyHeard);
+  const [historyReceived = null, historyOutflow = null] = reported(history, historyReadAt !== null);
   return {
+    currency,
     verifyWord: said?.word ?? said?.outcome ?? null,
-    verifyShows: shown.verifyShows?.toString() ?? null,
     verifyDoubt: said?.doubt ?? null,
-    listWord: shown.listWord,
-    listShows: shown.listShows?.toString() ?? null,
+    verifyReceived,
+    verifyOutflow,
+    historyWord,
+    historyReceived,
+    historyOutflow,
+    historyReadAt: historyReadAt?.toISOString() ?? null,
   };
 }

@@ -1,91 +1,99 @@
+import { refundableOf, type Booking } from '../ledger/books.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { goneFrom, historyBalance, historyLeaves, leftBefore } from '../ledger/position.ts';
+import { min } from '../ledger/sources.ts';
 import type { CaseClass } from './classes.ts';
 
 export const DECISIONS = ['accept', 'refund', 'keep', 'write-off', 'explain'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-type Counter = 'came' | 'went' | 'earned' | 'kept' | 'sendBack' | 'refunded' | 'lost' | 'byItself';
-type Elsewhere = 'sendBackElsewhere' | 'refundedElsewhere';
-type Figures = Record<Counter | Elsewhere, bigint>;
-
 /** What a decision is about. */
 export type Situation = {
   as: Decision;
-  /** Given back by other ways than the service, which never shows it. */
+  /** Refunded another way than at the provider, which never shows it. */
   elsewhere: boolean;
-  /** As the person saw it: held money that a louder case hides is not given up with it. */
   case: { class: CaseClass; held: bigint; missing: bigint };
-  money: Figures;
-  standing: Record<'held' | 'reversed' | 'stillToGo', bigint>;
-  order: { amount: bigint; isReleased: boolean; isEnded: boolean; isOurCurrency: boolean } | null;
-  isReleased: boolean;
-  /** What verify's newest readable answer shows in this currency. */
-  shows: bigint;
+  ledger: Ledger;
+  /** Null: the payment is unmatched. */
+  order: { amount: bigint; isPaid: boolean; isEnded: boolean; isOurCurrency: boolean } | null;
+  /** The balance that verify's newest readable answer shows in this currency. */
+  verifyShows: bigint;
 };
 
-/** What it does. `releases`: the order is paid with so much. `ends`: an unpaid order ends. */
-export type Effect = { growth: Partial<Figures>; releases: bigint | null; ends: boolean };
-
-const does = (growth: Partial<Figures>, more: Partial<Effect> = {}): Effect => {
-  return { growth, releases: null, ends: false, ...more };
+/** What a decision does. */
+export type Effect = {
+  booking: Booking;
+  /** The order becomes paid: `booking.captured` pays it. */
+  marksPaid: boolean;
+  /** An unpaid order ends. */
+  endsOrder: boolean;
 };
-const AGAINST_SECOND = 'what went is counted against a second charge, which pays for the order: explain it';
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** The table of decisions. Pure. @returns the effect, or why it is not allowed: half a sentence for people */
+const NO_EFFECT: Effect = { booking: {}, marksPaid: false, endsOrder: false };
+
+/** The table of decisions. @returns the effect, or why the decision is not allowed: half a sentence for people */
 export function effectOf(situation: Situation): Effect | string {
-  const { as, elsewhere, case: one, money: m, order, isReleased, shows, standing } = situation;
-  if (elsewhere && !(as === 'refund' && (one.held > 0n || one.class === 'refund_not_shown')))
-    return 'only held money, or a refund that is not shown, is given back by other ways';
-  switch (as) {
-    case 'accept':
-      if (one.held === 0n) return 'nothing is held';
-      if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
-      return shows < one.held ? 'verify does not show all of it' : does({ earned: one.held }, { releases: one.held });
-    case 'refund':
-    case 'keep':
-      return one.class === 'refund_not_shown' ? settleNotShown(situation) : giveUp(situation);
-    case 'write-off': {
-      if (one.class !== 'reversed' || standing.held > 0n)
-        return 'only money that went, with nothing held beside it, is lost';
-      const lost = min(one.missing, m.earned + m.kept - (m.refunded - m.refundedElsewhere) - m.lost);
-      if (standing.reversed === 0n && m.byItself > 0n) return AGAINST_SECOND;
-      return lost > 0n ? does({ lost }) : 'nothing more of it was ours';
-    }
-    case 'explain': {
-      const isOnlyListed = one.class === 'contradicted' && !isReleased && shows === 0n;
-      return one.held === 0n || isOnlyListed ? does({}) : 'money is held: accept it, refund it or keep it';
-    }
-  }
+  const { as, elsewhere, case: about } = situation;
+  const isNotShown = about.class === 'refund_not_shown';
+  if (elsewhere && !(as === 'refund' && (about.held > 0n || isNotShown)))
+    return 'only held money, or a refund that is not shown, is refunded another way';
+  if (as === 'accept') return accept(situation);
+  if (as === 'explain') return explain(situation);
+  if (as === 'write-off') return writeOff(situation);
+  if (isNotShown) return settleNotShown(situation);
+  if (about.held > 0n) return giveUp(situation);
+  return as === 'refund' ? refundMissing(situation) : 'no money of this case is held';
 }
 
-const isOpen = (order: Situation['order']): boolean =>
-  order !== null && order.isOurCurrency && !order.isReleased && !order.isEnded;
-
-/** Held money is refunded or kept, or what went of a paid order is written down as refunded. */
-function giveUp({ as, elsewhere, case: one, money: m, standing, order, shows }: Situation): Effect | string {
-  const isSurplus =
-    as === 'refund' && one.class === 'overpaid' && order !== null && isOpen(order) && shows >= order.amount;
-  const earned = isSurplus ? order.amount : 0n;
-  const rest = one.held - earned;
-  if (rest > 0n) {
-    const away = as === 'keep' ? { kept: rest } : { sendBack: rest, ...(elsewhere && { sendBackElsewhere: rest }) };
-    return isSurplus ? does({ ...away, earned }, { releases: earned }) : does(away, { ends: true });
-  }
-  if (as === 'keep' || one.class !== 'reversed' || standing.held > 0n) return 'no money of this case is held';
-  if (standing.reversed === 0n && m.sendBack > 0n) return AGAINST_SECOND;
-  const refunded = min(one.missing, m.earned - m.refunded - m.lost);
-  return refunded > 0n ? does({ refunded }) : 'nothing more of it was earned';
+function accept({ case: about, ledger, order, verifyShows }: Situation): Effect | string {
+  const historyShows = historyBalance(ledger);
+  if (about.held === 0n) return 'nothing is held';
+  if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
+  if (verifyShows < about.held) return 'verify does not show all of it';
+  if (historyShows !== null && historyShows < about.held) return 'the history does not leave all of it';
+  return { ...NO_EFFECT, booking: { captured: about.held }, marksPaid: true };
 }
 
-/**
- * It went, but unseen, as another charge came: both are booked, and that one is refunded too. Or it went by other ways.
- * Or it did not go, and is kept.
- */
-function settleNotShown({ as, elsewhere, money: m, standing: { stillToGo } }: Situation): Effect {
-  if (!elsewhere) return does({ came: stillToGo, went: stillToGo, [as === 'keep' ? 'kept' : 'sendBack']: stillToGo });
-  const sendBackElsewhere = min(stillToGo, m.sendBack - m.sendBackElsewhere);
-  return does({
-    sendBackElsewhere,
-    refundedElsewhere: min(stillToGo - sendBackElsewhere, m.refunded - m.refundedElsewhere),
-  });
+function isOpen(order: Situation['order']): boolean {
+  return order !== null && order.isOurCurrency && !order.isPaid && !order.isEnded;
+}
+
+/** Held money is refunded or kept. Of an overpaid order, the price pays it and only the surplus goes back. */
+function giveUp(situation: Situation): Effect {
+  const { as, elsewhere, case: about } = situation;
+  const captured = as === 'refund' && about.class === 'overpaid' ? payablePrice(situation) : 0n;
+  const surplus = about.held - captured;
+  const returned = surplus + leftBefore(situation.ledger);
+  const booking: Booking = as === 'keep' ? { retained: surplus } : { returned, captured };
+  if (elsewhere) booking.offProvider = surplus;
+  return { booking, marksPaid: captured > 0n, endsOrder: captured === 0n };
+}
+
+/** The price, if the order is open and both sources leave as much. Else 0. */
+function payablePrice({ ledger, order, verifyShows }: Situation): bigint {
+  if (order === null || !isOpen(order) || verifyShows < order.amount) return 0n;
+  return historyLeaves(ledger, order.amount) ? order.amount : 0n;
+}
+
+function refundMissing({ case: about, ledger }: Situation): Effect | string {
+  if (about.class !== 'reversed') return 'no money of this case is held, and no source reports that it went';
+  const refunded = min(goneFrom(ledger), refundableOf(ledger.books));
+  return refunded > 0n ? { ...NO_EFFECT, booking: { refunded } } : 'nothing more of it was captured';
+}
+
+function writeOff({ case: about, ledger }: Situation): Effect | string {
+  if (about.class !== 'reversed') return 'only money that went is written off';
+  return { ...NO_EFFECT, booking: { writtenOff: goneFrom(ledger) } };
+}
+
+/** Booked as going out, and no source reports it: it went another way, or it did not go. */
+function settleNotShown({ as, elsewhere, case: about }: Situation): Effect | string {
+  if (as === 'keep') return { ...NO_EFFECT, booking: { recovered: about.missing } };
+  if (elsewhere) return { ...NO_EFFECT, booking: { offProvider: about.missing } };
+  return 'make the refund at the payment service: the case then closes without a decision';
+}
+
+function explain({ case: about, verifyShows }: Situation): Effect | string {
+  const isOnlyInHistory = about.class === 'contradicted' && verifyShows === 0n;
+  return about.held === 0n || isOnlyInHistory ? NO_EFFECT : 'money is held: accept it, refund it or keep it';
 }

@@ -30,10 +30,10 @@ export const REPORTS = [
   ),
   action('viewer', 'explain ORDER', { order: TEXT, evidence: FLAG }, async (parts, { order, evidence }) => {
     const [{ prisma, gateway }, { mode }, view] = [parts, parts.terms, viewOf(parts)];
-    // A stranger's payment has no order.
+    // An unmatched payment has no order.
     const where = { mode, reference: gateway.references.parse(order) ?? '', orderId: null };
-    const stranger = await prisma.payment.findFirst({ where, select: { reference: true } });
-    const subject = stranger ?? { orderId: (await findOrder(parts, order)).id };
+    const unmatched = await prisma.payment.findFirst({ where, select: { reference: true } });
+    const subject = unmatched ?? { orderId: (await findOrder(parts, order)).id };
     const data = await explain(prisma, mode, subject, view, evidence);
     if (data === null) throw refused('unknown-order');
     return { data, sentence: textOfStory(data, view), exitCode: data.chain.brokenAt === null ? 0 : 1 };

@@ -31,8 +31,9 @@ export function totalOf(days: readonly (readonly [date: string, totals: Totals])
 async function readSums(prisma: PrismaClient, mode: Mode, span: Span): Promise<Totals> {
   const totals: Totals = new Map();
   for (const one of await movementsOf(prisma, mode, span)) {
-    const { currency, counter, change, held } = one;
-    addTo(totals, currency, { orders: counter === 'earned' ? 1n : 0n, [typeOf(one)]: change, earned: change, held });
+    const { currency, change, held } = one;
+    const type = typeOf(one);
+    addTo(totals, currency, { orders: type === 'paid' ? 1n : 0n, [type]: change, earned: change, held });
   }
   return totals;
 }

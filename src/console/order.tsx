@@ -1,18 +1,20 @@
 import type { ComponentChildren as Kids, VNode } from 'preact';
 import type { CaseClass } from '../cases/classes.ts';
 import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
-import { showsIn } from '../cases/predicate.ts';
+import { refundableOf } from '../ledger/books.ts';
+import { EMPTY } from '../ledger/ledger.ts';
+import { shownIn } from '../payments/conclude.ts';
+import { ledgerOf } from '../ledger/stored.ts';
 import { shortOf } from '../commands/cases.ts';
 import { findAction } from '../commands/commands.ts';
 import { refused } from '../commands/registry.ts';
 import { whenText } from '../custom/days.ts';
-import { EMPTY, standingOf } from '../payments/money.ts';
 import { ORDER_ID } from '../platform/ids.ts';
 import { formatMajor, parseMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
 import { Problem } from '../platform/problem.ts';
 import { explain, type Story } from '../reporting/explain.ts';
-import { amountText, caseWords, TOLD_CASE, totalsOf, type ToldCase } from '../reporting/words.ts';
+import { amountText, caseWords, TOLD_CASE, type ToldCase } from '../reporting/words.ts';
 import { act, type Sure } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { emailOf, goodsOf } from './lists.tsx';
@@ -31,23 +33,27 @@ async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
   const { currency, payment, order, reference } = one;
   const where = { reference, outcome: { not: 'unreadable' as const } };
   const newest = await prisma.verification.findFirst({ where, orderBy: { id: 'desc' }, omit: { body: true } });
-  const money = payment.money.find((row) => row.currency === currency) ?? EMPTY;
-  const release = order?.release ?? null;
-  const isOurCurrency = order?.currency === currency;
+  const row = payment.ledgers.find((some) => some.currency === currency);
   const situation = {
-    ...{ case: one as Case & { class: CaseClass }, money, standing: standingOf(money) },
-    order: order && { ...order, isReleased: release !== null, isEnded: order.endedAt !== null, isOurCurrency },
-    ...{ isReleased: release?.reference === reference, shows: newest ? showsIn(newest, currency) : 0n },
+    case: one as Case & { class: CaseClass },
+    ledger: row ? ledgerOf(row) : EMPTY,
+    order: order && {
+      amount: order.amount,
+      isPaid: order.release !== null,
+      isEnded: order.endedAt !== null,
+      isOurCurrency: order.currency === currency,
+    },
+    verifyShows: newest ? shownIn(newest, currency) : 0n,
   };
   const isNotShown = one.class === 'refund_not_shown';
   return TRIED.flatMap(({ as, elsewhere }): End[] => {
     const effect = effectOf({ ...situation, as, elsewhere });
     if (typeof effect === 'string' || (elsewhere && !isNotShown)) return [];
-    const { sendBack, refunded, kept, lost, earned, sendBackElsewhere = 0n, refundedElsewhere = 0n } = effect.growth;
-    const amount = sendBack ?? refunded ?? kept ?? lost ?? earned ?? sendBackElsewhere + refundedElsewhere;
+    const { returned, refunded, retained, recovered, writtenOff, captured, offProvider = 0n } = effect.booking;
+    const amount = returned ?? refunded ?? retained ?? recovered ?? writtenOff ?? captured ?? offProvider;
     const value = elsewhere ? `${as} elsewhere` : as;
     const texts = ENDS[isNotShown && as !== 'explain' ? `${value}, not shown` : value];
-    const done = texts && { ...texts, done: `${texts.done}${effect.releases === null ? '' : ' The order is paid.'}` };
+    const done = texts && { ...texts, done: `${texts.done}${effect.marksPaid ? ' The order is paid.' : ''}` };
     const more = { sum: amountText({ amount, currency }), needsNumber: as === 'refund' && !isNotShown };
     return done ? [{ value, texts: done, ...more }] : [];
   });
@@ -143,11 +149,11 @@ export async function orderPage(here: Here): Promise<Drawn> {
   return { title: `${goodsOf(order)} · ${amountText(order)}`, body };
 }
 
-/** How much can still be refunded. */
+/** How much can still be refunded, in minor units. */
 function leftOf({ payments, releasedReference, currency }: Order): bigint {
-  const paying = payments.filter(({ reference }) => reference === releasedReference);
-  const { earned, refunded, lost } = totalsOf(paying, currency);
-  return earned - refunded - lost;
+  const paying = payments.find(({ reference }) => reference === releasedReference);
+  const row = paying?.ledgers.find((one) => one.currency === currency);
+  return row === undefined ? 0n : refundableOf(ledgerOf(row).books);
 }
 
 function otherActs(here: Here, order: Order): VNode {

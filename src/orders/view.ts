@@ -1,11 +1,12 @@
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
+import { figuresOf, ledgerOf } from '../ledger/stored.ts';
 import { formatMajor } from '../platform/money.ts';
 import { ORDER_ID } from '../platform/ids.ts';
 
 /** What a view of an order reads. */
 export const VIEWED = {
   lines: { orderBy: { position: 'asc' } },
-  payments: { include: { money: true }, orderBy: { createdAt: 'desc' } },
+  payments: { include: { ledgers: true }, orderBy: { createdAt: 'desc' } },
   refunds: true,
 } satisfies Prisma.OrderInclude;
 export type ViewedOrder = Prisma.OrderGetPayload<{ include: typeof VIEWED }>;
@@ -33,8 +34,8 @@ export function viewOf(order: ViewedOrder) {
 
 /** Held money in the order's currency, in minor units. A storefront shows it so that the shopper does not pay again. */
 function heldOf({ payments, currency }: ViewedOrder): bigint {
-  const ledgers = payments.flatMap(({ money }) => money.filter((row) => row.currency === currency));
-  return ledgers.reduce((sum, { came, earned, kept, sendBack }) => sum + came - earned - kept - sendBack, 0n);
+  const rows = payments.flatMap(({ ledgers }) => ledgers.filter((row) => row.currency === currency));
+  return rows.reduce((sum, row) => sum + figuresOf(ledgerOf(row)).held, 0n);
 }
 
 /** The same for the shop's own system. */

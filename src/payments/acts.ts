@@ -3,9 +3,10 @@ import { transact } from '../platform/db.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Refund } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { moneyOf, setMoney, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
+import { refundableOf } from '../ledger/books.ts';
+import { book } from '../ledger/ledger.ts';
+import { ledgerIn, setLedger, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
 import { askNow, type AskParts } from './due.ts';
-import { grow } from './money.ts';
 
 export type ActParts = AskParts & { onMessage: () => void };
 
@@ -37,8 +38,7 @@ function refund(change: Change, request: Refunding): Refunded {
   if (isNumberUsed(dossier, externalId)) return { outcome: 'differs' };
   const payment = dossier.payments.find(({ reference }) => reference === dossier.release?.reference);
   if (payment === undefined) return { outcome: 'not-paid' };
-  const money = moneyOf(payment, dossier.currency);
-  const left = money.earned - money.refunded - money.lost;
+  const left = refundableOf(ledgerIn(payment, dossier.currency).books);
   if (amount > left) return { outcome: 'too-much', left };
   return { outcome: 'refunded', refund: writeRefund(change, payment, request) };
 }
@@ -49,17 +49,17 @@ export const isNumberUsed = ({ payments, refunds }: Dossier, number: string | nu
   (refunds.some((one) => one.externalId === number) ||
     payments.some(({ cases }) => cases.some((one) => one.number === number)));
 
-/** A refund of what was earned: its row, the ledger, the message. */
+/** A refund of captured money: its row, the ledger, the message. */
 export function writeRefund(change: Change, payment: DossierPayment, request: Refunding): Refund {
   const { amount, elsewhere, externalId, reason } = request;
   const { id: orderId, currency } = change.dossier;
-  const money = moneyOf(payment, currency);
   const refund = { id: change.ids.refund, orderId, ...request, at: change.now };
   change.dossier.refunds.push(refund);
   change.rows.refunds.push(refund);
-  const growth = { refunded: amount, ...(elsewhere && { refundedElsewhere: amount }) };
-  const about = { refund: String(refund.id), reason, number: externalId };
-  setMoney(change, payment, money, grow(money, growth), 'refunded', about);
+  const booking = { refunded: amount, offProvider: elsewhere ? amount : 0n };
+  const data = { refund: String(refund.id), reason, number: externalId };
+  const after = book(ledgerIn(payment, currency), booking, change.now);
+  setLedger(change, payment, currency, after, { what: 'refunded', data });
   tell(change, 'order.refunded', {
     refund: { id: String(refund.id), amount: formatMajor({ amount, currency }), externalId, elsewhere, reason },
   });
@@ -68,18 +68,18 @@ export function writeRefund(change: Change, payment: DossierPayment, request: Re
 
 export type Adopted = 'adopted' | 'unknown-reference' | 'unknown-order' | 'other-currency' | 'decided';
 
-/** A person says which order a stranger's payment belongs to. Verify is asked, and decides whether it pays. */
+/** A person says which order an unmatched payment belongs to. Verify is asked, and decides whether it pays. */
 export async function adopt(parts: ActParts, reference: string, orderId: string, by: string): Promise<Adopted> {
   const { prisma, terms } = parts;
   const adopted = await transact(prisma, async (tx): Promise<Adopted> => {
     if ((await lockOrder(tx, terms.mode, orderId)) === null) return 'unknown-order';
     const { amount, currency } = await tx.order.findUniqueOrThrow({ where: { id: orderId } });
     // Locked by a write that changes nothing: whoever decides about it at this moment comes first.
-    const stranger = { reference, mode: terms.mode, orderId: null, money: { some: {} } };
-    const { count } = await tx.payment.updateMany({ where: stranger, data: { nextCheckAt: null } });
+    const unmatched = { reference, mode: terms.mode, orderId: null, ledgers: { some: {} } };
+    const { count } = await tx.payment.updateMany({ where: unmatched, data: { nextCheckAt: null } });
     if (count === 0) return 'unknown-reference';
     if ((await tx.case.count({ where: { reference, decision: { not: null } } })) > 0) return 'decided';
-    if ((await tx.money.count({ where: { reference, currency: { not: currency } } })) > 0) return 'other-currency';
+    if ((await tx.ledger.count({ where: { reference, currency: { not: currency } } })) > 0) return 'other-currency';
     const payment = { orderId, amount, currency, status: 'open' as const, nextCheckAt: new Date() };
     await tx.payment.update({ where: { reference }, data: payment });
     await tx.case.updateMany({ where: { reference }, data: { orderId } });

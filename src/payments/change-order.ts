@@ -119,10 +119,10 @@ async function readDossiers(tx: Tx, ids: readonly string[]): Promise<Dossier[]> 
 }
 
 /**
- * The same of a payment that the list showed and nobody here has made: it stands alone, without an order.
- * @param isNew its row, where there is none yet: without money, it would count as set aside
+ * The same for an unmatched payment: the history reports it under a reference that is not ours, and it has no order.
+ * @param isNew its row, if there is none yet: without a ledger, it would count as set aside
  */
-export function changeStranger<Result>(
+export function changeUnmatched<Result>(
   parts: ChangeParts,
   reference: string,
   by: string,
@@ -183,7 +183,7 @@ async function write(tx: Tx, changes: Change[]): Promise<void> {
 
 /** Ids for all cases that the change can open: one for each payment and currency. Unused ids are lost. */
 async function newCaseIds(tx: Tx, { payments }: Dossier): Promise<bigint[]> {
-  const most = payments.reduce((count, { money }) => count + 1 + money.length, 0);
+  const most = payments.reduce((count, { ledgers }) => count + 1 + ledgers.length, 0);
   const rows = await tx.$queryRaw<{ id: bigint }[]>`
     SELECT nextval('cases_id_seq') AS id FROM generate_series(1, ${most}::int)`;
   return rows.map(({ id }) => id);

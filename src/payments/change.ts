@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { MISSING_MONEY } from '../cases/classes.ts';
+import { EMPTY, type Ledger } from '../ledger/ledger.ts';
 import { messageRow, type Extra, type MessageType, type Wanted } from '../fulfilment/messages.ts';
 import type { Case, Message, Mode, Order, Payment, Prisma, Refund } from '../platform/prisma/client.ts';
-import { EMPTY, growthOf, type Ledger } from './money.ts';
+import { changesBetween, columnsOf, ledgerOf, type FigureChange, type LedgerRow } from '../ledger/stored.ts';
 
 /** What is read of an order that changes. */
 export const DOSSIER = {
   payments: {
     include: {
-      money: true,
+      ledgers: true,
       cases: true,
       // The newest readable answer goes on speaking when a later one cannot be read.
       verifications: {
@@ -26,16 +28,15 @@ export const DOSSIER = {
   messages: { where: { type: 'order.paid' } },
 } satisfies Prisma.OrderInclude;
 
-/** An order with all that decisions about its money look at. A stranger's payment stands in one without an id. */
+/** An order with all that decisions about its money look at. An unmatched payment stands in one without an id. */
 export type Dossier = Prisma.OrderGetPayload<{ include: typeof DOSSIER }>;
 export type DossierPayment = Dossier['payments'][number];
-export type MoneyRow = DossierPayment['money'][number];
 
 /** What a change needs to know of the service and the shop. */
 export type Terms = {
   mode: Mode;
   payableDays: number;
-  /** The list may lack a payment for so long after it was paid. */
+  /** The history may lack a payment for so many minutes after it was paid. */
   lagMin: number;
   wanted: Wanted;
 };
@@ -79,7 +80,9 @@ export type Rows = {
   orders: Set<Dossier>;
   payments: Set<DossierPayment>;
   newPayments: DossierPayment[];
-  money: Set<MoneyRow>;
+  /** By reference and currency; beside each, the ledger before the change. */
+  ledgers: Map<string, LedgerRow>;
+  ledgersBefore: Map<string, Ledger>;
   verifications: NewVerification[];
   releases: NonNullable<Dossier['release']>[];
   refunds: Refund[];
@@ -96,7 +99,8 @@ export function noRows(): Rows {
     orders: new Set(),
     payments: new Set(),
     newPayments: [],
-    money: new Set(),
+    ledgers: new Map(),
+    ledgersBefore: new Map(),
     verifications: [],
     releases: [],
     refunds: [],
@@ -144,7 +148,7 @@ export function addPayment({ dossier, now, rows }: Change, reference: string, ne
     unreadableSince: null,
     failures: 0,
     createdAt: now,
-    money: [],
+    ledgers: [],
     cases: [],
     verifications: [],
   };
@@ -190,8 +194,13 @@ export function setMessage({ rows, now }: Change, message: Message, data: Messag
 type Data = Prisma.InputJsonObject;
 
 /** A line of the journal. `data` holds no address and no body. */
-export function record({ dossier, rows, by }: Change, what: string, reference: string | null, data: Data = {}): void {
-  rows.journal.push({ orderId: dossier.id || null, reference, what, by, data });
+export function record(
+  { dossier, rows, by, now }: Change,
+  what: string,
+  reference: string | null,
+  data: Data = {},
+): void {
+  rows.journal.push({ orderId: dossier.id || null, reference, what, by, data, at: now });
 }
 
 /** What the shop's own system is told, if it wants to hear of it. */
@@ -200,40 +209,74 @@ export function tell({ terms, dossier, now, rows }: Change, type: MessageType, e
   if (row !== null) rows.newMessages.push(row);
 }
 
-/** The ledger of a payment in a currency; an empty one where nothing was shown yet. */
-export function moneyOf(payment: DossierPayment, currency: string): MoneyRow {
-  const row = payment.money.find((one) => one.currency === currency);
-  const unheard = { listRolled: 0n, listBeyond: 0n, listWord: null, listDoubted: false, listHeardAt: null };
-  return row ?? { ...EMPTY, ...unheard, reference: payment.reference, currency };
+/** The ledger of a payment in a currency; an empty one if no source reported anything yet. */
+export function ledgerIn({ ledgers }: DossierPayment, currency: string): Ledger {
+  const row = ledgers.find((one) => one.currency === currency);
+  return row === undefined ? EMPTY : ledgerOf(row);
 }
 
-/** Replaces a ledger, with a line of the journal for each counter that grew. */
-export function setMoney(
+/** All currencies in which a payment has a ledger, and its own one. */
+export function currenciesOf({ currency, ledgers }: DossierPayment): string[] {
+  return [...new Set([currency, ...ledgers.map((one) => one.currency)])];
+}
+
+/** The cause of a change of a ledger, as the journal says it. `historyWord`: what the history calls the payment now. */
+type Cause = { what: string; data?: Data; historyWord?: string | null };
+
+/**
+ * Replaces a ledger, with a line of the journal for each figure that changed. `recordPositions` adds the lines about
+ * held and missing money once the change is complete, because they may rise and fall again within it.
+ */
+export function setLedger(
   change: Change,
   payment: DossierPayment,
-  before: MoneyRow,
-  after: Ledger & Partial<MoneyRow>,
-  what: string,
-  data: Data = {},
+  currency: string,
+  after: Ledger,
+  { what, data = {}, ...cause }: Cause,
 ): void {
-  const row: MoneyRow = { ...before, ...after };
-  payment.money = [...payment.money.filter((one) => one !== before), row];
-  change.rows.money.delete(before);
-  change.rows.money.add(row);
-  for (const [counter, amount] of Object.entries(growthOf(before, after)))
-    change.rows.journal.push({
-      ...{ orderId: change.dossier.id || null, reference: payment.reference, what, by: change.by, data },
-      counter,
-      amount,
-      currency: row.currency,
-    });
+  const { reference } = payment;
+  const before = payment.ledgers.find((one) => one.currency === currency);
+  const historyWord = cause.historyWord === undefined ? (before?.historyWord ?? null) : cause.historyWord;
+  const row: LedgerRow = { ...columnsOf(after), historyWord, reference, currency };
+  if (isDeepStrictEqual(before, row)) return;
+  const ledger = ledgerIn(payment, currency);
+  payment.ledgers = [...payment.ledgers.filter((one) => one !== before), row];
+  const key = `${reference} ${currency}`;
+  const { ledgers, ledgersBefore } = change.rows;
+  if (!ledgersBefore.has(key)) ledgersBefore.set(key, ledger);
+  ledgers.set(key, row);
+  const changes = changesBetween(ledger, after).filter(({ counter }) => !OF_POSITION.includes(counter));
+  recordFigures(change, row, changes, what, data);
+}
+
+const OF_POSITION = ['held', 'missing'];
+
+/** Lines of the journal for held and missing money, as the whole change leaves them. */
+export function recordPositions(change: Change): void {
+  for (const [key, row] of change.rows.ledgers) {
+    const before = change.rows.ledgersBefore.get(key) ?? EMPTY;
+    const changes = changesBetween(before, ledgerOf(row)).filter(({ counter }) => OF_POSITION.includes(counter));
+    recordFigures(change, row, changes, 'position', {});
+  }
+}
+
+/** All lines of one change have one time, so that the books count them as one movement. */
+function recordFigures(
+  { dossier, rows, by, now }: Change,
+  { reference, currency }: LedgerRow,
+  changes: readonly FigureChange[],
+  what: string,
+  data: Data,
+): void {
+  const about = { orderId: dossier.id || null, reference, what, by, data, currency, at: now };
+  rows.journal.push(...changes.map(({ counter, amount }) => ({ ...about, counter, amount })));
 }
 
 type Proof = { verificationId: bigint; serviceId: string | null } & (
   { shown: 'paid'; shownAmount: bigint } | { acceptedBy: string; note: string }
 );
 
-/** Releases the order: it is paid, for ever. @param amount what is earned; the database checks it against the proof */
+/** Releases the order: it is paid, for ever. @param amount what is captured; the database checks it against the proof */
 export function release(change: Change, payment: DossierPayment, amount: bigint, proof: Proof): void {
   const { dossier, now } = change;
   const { id: orderId, mode, amount: price, currency } = dossier;

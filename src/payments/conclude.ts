@@ -1,90 +1,138 @@
-import { classify, MISSING_MONEY, sourcesOf, type Facts, type Finding } from '../cases/classes.ts';
-import { goneBy, shortfall, showsIn } from '../cases/predicate.ts';
+import { classify, evidenceOf, MISSING_MONEY, type Facts, type Finding } from '../cases/classes.ts';
 import type { MessageType } from '../fulfilment/messages.ts';
+import { book } from '../ledger/ledger.ts';
+import { isOutflowLate, positionOf, returnedByItself, type Position } from '../ledger/position.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
-import { digestOf, isSameDigest } from '../platform/ids.ts';
+import { isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
-import { moneyOf, NoCaseId, record, setCase, setHold, setOrder, setPayment, tell } from './change.ts';
-import type { Change, Dossier, DossierPayment, MoneyRow } from './change.ts';
+import { currenciesOf, ledgerIn, NoCaseId, record, recordPositions, setCase, setHold, setLedger } from './change.ts';
+import { setOrder, setPayment, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
 import { statusOfPayment } from './decide.ts';
-import { standingOf } from './money.ts';
 import { isOver } from './schedule.ts';
+import { figuresOf, ledgerOf } from '../ledger/stored.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Makes cases, statuses and the held message agree with the ledger of an order as it stands. */
+/** Makes cases, statuses and the held message agree with the ledgers of an order. */
 export function conclude(change: Change): void {
   for (const payment of change.dossier.payments) {
-    const currencies = new Set([payment.currency, ...payment.money.map(({ currency }) => currency)]);
-    for (const currency of currencies) concludeCase(change, payment, moneyOf(payment, currency));
+    for (const currency of currenciesOf(payment)) {
+      bookReturnedByItself(change, payment, currency);
+      concludeCase(change, payment, currency);
+    }
     concludePayment(change, payment);
   }
   concludeOrder(change);
+  recordPositions(change);
   const isNews = change.rows.journal.some(({ what }) => what === 'case opened' || what === 'case changed');
   const hold = holdOf(change);
   for (const message of change.dossier.messages) setHold(change, message, hold, isNews);
+  // The message of an order that becomes paid by this change is held from its beginning.
+  for (const message of change.rows.newMessages) if (message.type === 'order.paid') message.heldBy = hold;
 }
 
-/** One open case at most: the first finding that no decision covers. */
-function concludeCase(change: Change, payment: DossierPayment, money: MoneyRow): void {
-  endCovers(change, payment, money);
-  const finding = findingOf(change, payment, money);
-  const open = payment.cases.find((one) => one.closedAt === null && one.currency === money.currency);
-  // An answer that may be about other money closes nothing.
-  if (finding === undefined && shortfallOf(change, payment, money).unclearUntil !== null) return;
-  // What is of another class now is told anew.
+/** Surplus that left before anybody decided about it was returned. */
+function bookReturnedByItself(change: Change, payment: DossierPayment, currency: string): void {
+  const ledger = ledgerIn(payment, currency);
+  const returned = returnedByItself(ledger);
+  if (returned > 0n)
+    setLedger(change, payment, currency, book(ledger, { returned }, change.now), { what: 'returned by itself' });
+}
+
+/** At most one case is open: the most urgent finding that no explain decision has acknowledged. */
+function concludeCase(change: Change, payment: DossierPayment, currency: string): void {
+  const findings = findingsOf(change, payment, currency);
+  refreshAcknowledged(change, payment, currency, findings);
+  const finding = findings.find((one) => !isAcknowledged(payment, currency, one));
+  const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
+  // A finding of another class is told anew.
   if (open !== undefined && open.class !== finding?.class) {
     setCase(change, open, { closedAt: change.now, closedBy: change.by });
     record(change, 'case closed', payment.reference, { case: String(open.id), class: open.class });
   }
   if (finding === undefined) return;
-  if (open?.closedAt !== null) openCase(change, payment, money, finding);
+  if (open?.closedAt !== null) openCase(change, payment, currency, finding);
   else if (!isSameDigest(open.digest, finding.digest)) {
-    setCase(change, open, seenIn(payment, money, finding));
+    setCase(change, open, seenIn(payment, currency, finding));
     record(change, 'case changed', payment.reference, { case: String(open.id), class: open.class });
   }
 }
 
-function openCase(change: Change, payment: DossierPayment, money: MoneyRow, finding: Finding): void {
+function openCase(change: Change, payment: DossierPayment, currency: string, finding: Finding): void {
   const { dossier, now, ids, rows } = change;
   const { reference } = payment;
   const id = ids.cases.shift();
   if (id === undefined) throw new NoCaseId('a case needs an id');
-  const about = { mode: dossier.mode, reference, orderId: dossier.id || null, currency: money.currency };
-  const open = {
+  const opened = {
+    id,
+    mode: dossier.mode,
+    reference,
+    orderId: dossier.id || null,
+    currency,
     openedAt: now,
     closedAt: null,
     closedBy: null,
     decision: null,
-    covers: null,
+    acknowledged: null,
     note: null,
     number: null,
+    ...seenIn(payment, currency, finding),
   };
-  const opened = { id, ...about, ...open, ...seenIn(payment, money, finding) };
   payment.cases.push(opened);
   rows.cases.add(opened);
   record(change, 'case opened', reference, { case: String(id), class: opened.class });
   tell(change, 'case.opened', aboutCase(opened));
   const isPaidBy = dossier.release?.reference === reference;
   if (opened.class === 'reversed' && isPaidBy) tell(change, 'order.reversed', aboutCase(opened));
-  if (opened.class === 'unit_error') rows.unitErrors.push(money.currency);
+  if (opened.class === 'unit_error') rows.unitErrors.push(currency);
 }
 
 /** What a case says about its finding. */
-function seenIn(payment: DossierPayment, money: MoneyRow, { class: name, held, missing, digest }: Finding) {
-  return { class: name, held, missing, digest, evidence: sourcesOf(payment.verifications[0], money) };
+function seenIn(payment: DossierPayment, currency: string, { class: name, held, missing, digest }: Finding) {
+  const historyWord = payment.ledgers.find((one) => one.currency === currency)?.historyWord ?? null;
+  const evidence = evidenceOf(payment.verifications[0], ledgerIn(payment, currency), historyWord, currency);
+  return { class: name, held, missing, digest, evidence };
 }
 
-export const NOTHING_LEFT = digestOf('nothing is left');
+/** Version 1.0.0 explained the case. Its digests are others, so the first finding that is equal takes its place. */
+const EXPLAINED_BEFORE = Buffer.from('pending');
 
-/** A decision covers what it left for as long as that stands. What comes again is news. */
-function endCovers(change: Change, payment: DossierPayment, money: MoneyRow): void {
-  const covering = payment.cases.filter(({ covers, currency }) => covers !== null && currency === money.currency);
-  if (covering.length === 0 || shortfallOf(change, payment, money).unclearUntil !== null) return;
-  const digests = [NOTHING_LEFT, ...findingsOf(change, payment, money).map(({ digest }) => digest)];
-  for (const one of covering.filter(({ covers }) => !digests.some((digest) => covers && isSameDigest(covers, digest))))
-    setCase(change, one, { covers: NOTHING_LEFT });
+function acknowledges(one: Case, finding: Finding): boolean {
+  if (one.acknowledged === null) return false;
+  if (isSameDigest(one.acknowledged, finding.digest)) return true;
+  return isSameDigest(one.acknowledged, EXPLAINED_BEFORE) && isSameAsBefore(one, finding);
+}
+
+/** Version 1.0.0 called some losses reversed that are contradicted now, and the other way round. */
+function isSameAsBefore(one: Case, finding: Finding): boolean {
+  const areLosses = [one, finding].every((each) => each.missing > 0n && each.class !== 'refund_not_shown');
+  const isSameKind = one.class === finding.class || areLosses;
+  return isSameKind && one.held === finding.held && one.missing === finding.missing;
+}
+
+function isAcknowledged({ cases }: DossierPayment, currency: string, finding: Finding): boolean {
+  return cases.some((one) => one.currency === currency && acknowledges(one, finding));
+}
+
+/**
+ * What was acknowledged stays so while it stays the same. If it comes again, it is news. A finding whose rows of the
+ * history are not known since version 1.0.0 gets its digest when they have been read.
+ */
+function refreshAcknowledged(
+  change: Change,
+  payment: DossierPayment,
+  currency: string,
+  findings: readonly Finding[],
+): void {
+  const isSum = ledgerIn(payment, currency).history.transactions.some((one) => one.isSum === true);
+  for (const one of payment.cases) {
+    if (one.currency !== currency || one.acknowledged === null) continue;
+    const finding = findings.find((some) => acknowledges(one, some));
+    if (finding === undefined) setCase(change, one, { acknowledged: null });
+    else if (!isSum && !isSameDigest(one.acknowledged, finding.digest))
+      setCase(change, one, { acknowledged: finding.digest });
+  }
 }
 
 function aboutCase({ id, class: name, reference, currency, held, missing }: Case) {
@@ -92,72 +140,44 @@ function aboutCase({ id, class: name, reference, currency, held, missing }: Case
   return { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
 }
 
-/** The loudest finding about a payment in a currency that no decision covers. */
-export function findingOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding | undefined {
-  const covers = payment.cases.flatMap((one) => (one.currency === money.currency && one.covers ? [one.covers] : []));
-  return findingsOf(change, payment, money).find(({ digest }) => !covers.some((one) => isSameDigest(one, digest)));
-}
-
-/** All of them, the loudest first. */
-export function findingsOf(change: Change, payment: DossierPayment, money: MoneyRow): Finding[] {
+/** All findings about a payment in a currency, the most urgent first. */
+function findingsOf(change: Change, payment: DossierPayment, currency: string): Finding[] {
   const { dossier, now } = change;
+  const { unreadableSince, answeredAt } = payment;
   const [newest] = payment.verifications;
+  const ledger = ledgerIn(payment, currency);
   const facts: Facts = {
-    standing: standingOf(money),
-    beyond: money.listBeyond,
+    position: positionIn(change, payment, currency),
+    reported: ledger,
+    isInHistory: payment.ledgers.some((one) => one.currency === currency && one.historyWord !== null),
     order: orderFacts(dossier),
-    isRefundLate: isRefundLate(change, payment, money),
-    currency: money.currency,
-    isReleased: dossier.release?.reference === payment.reference,
+    currency,
+    isProof: dossier.release?.reference === payment.reference,
     isDecided: isDecided(payment),
-    short: shortfallOf(change, payment, money).short,
-    verify: newest === undefined ? null : { ...newest, shows: showsIn(newest, money.currency) },
-    isUnreadable: payment.unreadableSince !== null && now.getTime() - payment.unreadableSince.getTime() > DAY_MS,
+    verify: newest === undefined ? null : { ...newest, shows: shownIn(newest, currency) },
+    isOutflowLate: isOutflowLate(ledger, answeredAt),
+    isUnreadable: unreadableSince !== null && now.getTime() - unreadableSince.getTime() > DAY_MS,
   };
   return classify(facts);
 }
 
-const REFUND_MS = 10 * DAY_MS;
-
-/** So long after the newest refund, the list must show it. Of a write-off nobody expects that. */
-function isRefundLate({ dossier }: Change, payment: DossierPayment, { listHeardAt }: MoneyRow): boolean {
-  const decided = payment.cases.flatMap((one) => (one.decision === 'refund' && one.closedAt ? [one.closedAt] : []));
-  const refunds = dossier.refunds.filter((one) => !one.elsewhere && dossier.release?.reference === payment.reference);
-  const newest = Math.max(0, ...[...refunds.map(({ at }) => at), ...decided].map(Number));
-  return newest > 0 && listHeardAt !== null && listHeardAt.getTime() >= newest + REFUND_MS;
+/** The position of a payment's ledger in a currency. */
+export function positionIn({ terms }: Change, payment: DossierPayment, currency: string): Position {
+  return positionOf(ledgerIn(payment, currency), terms.lagMin);
 }
 
-/** A person has given its money up or taken it. Who only explained has not. */
+/** The balance that an answer of verify shows in a currency: 0 if it speaks of none. */
+export function shownIn(answer: { currency: string | null; shows: bigint | null }, currency: string): bigint {
+  return answer.currency === currency ? (answer.shows ?? 0n) : 0n;
+}
+
+/** A person has decided what the money is for. An explanation does not decide that. */
 export const isDecided = ({ cases }: DossierPayment): boolean =>
   cases.some(({ decision }) => decision !== null && decision !== 'explain');
 
-/** A list within its lag may be heard about it: nobody booked a refund, and of a paid order nothing went back. */
-export function isUntouched({ dossier: { release } }: Change, { money }: DossierPayment): boolean {
-  return money.every((m) => standingOf(m).expected === 0n && (release === null || m.sendBack + m.lost === 0n));
-}
-
-/** Where an order stands, as the rules look at it; null: it is a stranger's payment, and there is none. */
+/** Where an order stands, as the rules look at it. Null: the payment is unmatched. */
 export function orderFacts({ id, amount, currency, release, endedAt }: Dossier) {
-  return id === '' ? null : { amount, currency, isReleased: release !== null, isEnded: endedAt !== null };
-}
-
-/** The predicate of a payment in a currency: nothing falls short unless it released its order in that currency. */
-export function shortfallOf(change: Change, payment: DossierPayment, money: MoneyRow): ReturnType<typeof shortfall> {
-  const { now, terms } = change;
-  const { release } = change.dossier;
-  if (release?.reference !== payment.reference || release.currency !== money.currency)
-    return { short: [], unclearUntil: null };
-  const [newest] = payment.verifications;
-  // A doubted answer proves nothing, unless a person accepted this doubt.
-  const isProof =
-    newest?.doubt === null || (release.acceptedBy !== null && newest?.doubt === release.verification.doubt);
-  const verify = newest && { ...newest, shows: isProof ? showsIn(newest, money.currency) : 0n, gone: goneBy(newest) };
-  const listShows = money.listDoubted && release.acceptedBy === null ? 0n : money.listShows;
-  const list = { word: money.listWord, shows: listShows, gone: money.listGone, heardAt: money.listHeardAt };
-  const refunded = money.refunded - money.refundedElsewhere;
-  const standing = { ...standingOf(money), lost: money.lost };
-  const released = { standing, refunded, release, verify: verify ?? null, list };
-  return shortfall(released, now, terms.lagMin);
+  return id === '' ? null : { amount, currency, isPaid: release !== null, isEnded: endedAt !== null };
 }
 
 function concludePayment(change: Change, payment: DossierPayment): void {
@@ -174,7 +194,8 @@ function concludePayment(change: Change, payment: DossierPayment): void {
   if (status !== payment.status) setPayment(change, payment, { status });
 }
 
-export const hasHeldMoney = ({ money }: DossierPayment): boolean => money.some((row) => standingOf(row).held > 0n);
+export const hasHeldMoney = ({ ledgers }: DossierPayment): boolean =>
+  ledgers.some((row) => figuresOf(ledgerOf(row)).held > 0n);
 export const hasOpenCase = ({ cases }: DossierPayment): boolean => cases.some(({ closedAt }) => closedAt === null);
 const isDone = ({ status }: DossierPayment): boolean => ['expired', 'failed', 'refused'].includes(status);
 
@@ -205,14 +226,14 @@ function concludeOrder(change: Change): void {
 }
 
 /**
- * Why `order.paid` must not go out now: its money is missing, unclear or given back whole. null: it may, case or not.
+ * Why `order.paid` must not be sent now: its money is missing, written off, or refunded whole. Null: it may be sent,
+ * whether a case is open or not.
  */
 export function holdOf(change: Change): string | null {
   const { payments, release, currency } = change.dossier;
   const payment = payments.find(({ reference }) => reference === release?.reference);
   if (payment === undefined) return null;
-  const money = moneyOf(payment, currency);
-  const { short, unclearUntil } = shortfallOf(change, payment, money);
-  const isSound = short.length === 0 && unclearUntil === null && standingOf(money).reversed === 0n;
-  return isSound && money.lost === 0n && money.refunded < money.earned ? null : MISSING_MONEY;
+  const { captured, refunded, writtenOff } = ledgerIn(payment, currency).books;
+  const { missing } = positionIn(change, payment, currency);
+  return missing === 0n && writtenOff === 0n && refunded < captured ? null : MISSING_MONEY;
 }

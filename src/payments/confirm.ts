@@ -3,16 +3,18 @@ import { Unanswered } from '../gateway/errors.ts';
 import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Share } from '../gateway/traffic.ts';
+import { book, observeVerify } from '../ledger/ledger.ts';
+import { historyLeaves } from '../ledger/position.ts';
+import type { Answer } from '../ledger/sources.ts';
 import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { moneyOf, record, release, setMoney, setPayment } from './change.ts';
+import { currenciesOf, ledgerIn, record, release, setLedger, setPayment } from './change.ts';
 import type { Change, DossierPayment, Terms } from './change.ts';
-import { isDecided, orderFacts, shortfallOf } from './conclude.ts';
+import { isDecided, orderFacts, positionIn } from './conclude.ts';
 import { decide } from './decide.ts';
-import { grow, observeVerify, standingOf } from './money.ts';
-import { afterHint, followUp, nextCheck } from './schedule.ts';
+import { afterHint, followUp, nextCheck, nextRecheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
 export type Lease = {
@@ -29,21 +31,29 @@ export type Lease = {
  * Makes our order agree with what verify says about a payment: the one function that marks an order paid on evidence.
  * Webhooks, returns, the schedule and people may all cause it; none of them is believed.
  * @param withinMs milliseconds for the question
+ * @param alongside changes the order together with the answer: a reconciliation applies the history
  * @returns what the answer says; null: nothing was learnt or kept, and the payment is asked about later
  */
-export type Confirm = (lease: Lease, share: Share, withinMs?: number) => Promise<Evidence['outcome'] | null>;
+export type Confirm = (
+  lease: Lease,
+  share: Share,
+  withinMs?: number,
+  alongside?: Alongside,
+) => Promise<Evidence['outcome'] | null>;
+export type Alongside = (change: Change) => void;
 
 /** `onMessage`: a message may be due now. */
 type ConfirmParts = { prisma: PrismaClient; gateway: Gateway; terms: Terms; logger: Logger; onMessage: () => void };
 
 export function createConfirm(parts: ConfirmParts): Confirm {
   const { gateway, logger, onMessage } = parts;
-  return async (lease, share, withinMs) => {
+  return async (lease, share, withinMs, alongside) => {
     const { reference, orderId, cause } = lease;
     try {
       const said = await gateway.verify(reference, share, withinMs);
       const evidence = await doubtUsedId(parts, orderId, said);
-      const isKept = await changeOrder(parts, orderId, 'service', (change) => confirmPayment(change, lease, evidence));
+      const work = (change: Change): boolean => confirmPayment(change, lease, evidence, alongside);
+      const isKept = await changeOrder(parts, orderId, 'service', work);
       onMessage();
       logger.debug({ reference, orderId, cause, outcome: evidence.outcome }, 'payment checked');
       return isKept ? evidence.outcome : null;
@@ -55,7 +65,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 }
 
 /** Behind the order's lock: is it news, what does it show, does it release? @returns false: it came too late */
-function confirmPayment(change: Change, lease: Lease, evidence: Evidence): boolean {
+function confirmPayment(change: Change, lease: Lease, evidence: Evidence, alongside?: Alongside): boolean {
   const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
   // Only the newest lease may write its answer. A process that stood still for longer than its lease brings an old
@@ -66,7 +76,8 @@ function confirmPayment(change: Change, lease: Lease, evidence: Evidence): boole
     return false;
   }
   const isNews = storeAnswer(change, payment, lease, evidence);
-  if (isNews) observe(change, payment, evidence);
+  if (evidence.outcome !== 'unreadable') observe(change, payment, evidence);
+  alongside?.(change);
   releaseIfProven(change, payment, evidence);
   schedule(change, payment, lease, isNews && !TEACH_NOTHING.includes(evidence.outcome), isNews);
   return true;
@@ -111,30 +122,48 @@ function storeAnswer(change: Change, payment: DossierPayment, lease: Lease, said
   return true;
 }
 
-/** Paid and reversed speak to the ledger: in a currency that the answer does not name, nothing is there. */
-function observe(change: Change, payment: DossierPayment, { shows, gone, currency: named, serviceId }: Evidence): void {
-  if (shows === null) return;
-  const paidBy = change.dossier.release?.reference === payment.reference ? change.dossier.release.serviceId : null;
-  // Of another charge than the one that paid, only the list tells whether it adds anything, or takes it away.
-  if (paidBy !== null && serviceId !== null && paidBy !== serviceId) return;
-  const currencies = new Set(payment.money.map(({ currency }) => currency));
-  if (named !== null) currencies.add(named);
+/** Applies an answer to the ledgers of a payment. The same answer again changes nothing. */
+function observe(change: Change, payment: DossierPayment, evidence: Evidence): void {
+  const isAboutMoney = evidence.shows !== null && evidence.currency !== null;
+  const currencies = new Set(
+    isAboutMoney ? [...currenciesOf(payment), evidence.currency ?? ''] : currenciesOf(payment),
+  );
   for (const currency of currencies) {
-    const money = moneyOf(payment, currency);
-    const isElsewhere = named !== null && named !== currency;
-    const after = observeVerify(money, named === currency ? shows : 0n, isElsewhere ? 0n : gone);
-    setMoney(change, payment, money, after, 'shown by verify');
+    const before = ledgerIn(payment, currency);
+    const answer = answerIn(change, payment, evidence, currency);
+    const hasLedger = payment.ledgers.some((one) => one.currency === currency);
+    // An answer without money needs no ledger.
+    if (!hasLedger && !(answer.isHere && isAboutMoney)) continue;
+    setLedger(change, payment, currency, observeVerify(before, answer), { what: 'reported by verify' });
   }
+}
+
+/** An answer as one currency sees it. A doubt that a person accepted with the order's proof is none any more. */
+function answerIn(change: Change, payment: DossierPayment, evidence: Evidence, currency: string): Answer {
+  const { outcome, serviceId, shows, gone, currency: named, doubt } = evidence;
+  const proof = change.dossier.release;
+  const isProof = proof?.reference === payment.reference;
+  const isAccepted = isProof && proof.acceptedBy !== null && proof.verification.doubt === doubt;
+  const speaks = outcome === 'paid' || outcome === 'reversed' || outcome === 'failed' || outcome === 'expired';
+  return {
+    outcome: speaks ? outcome : 'unproven',
+    id: serviceId,
+    isHere: named === null || named === currency,
+    received: shows === null || gone === null ? null : shows + gone,
+    balance: shows ?? 0n,
+    isDoubted: doubt !== null && !isAccepted,
+  };
 }
 
 /** Should `decide` err, the keys of `releases` refuse the row. */
 function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): void {
   const { amount, currency } = change.dossier;
   const [proof] = payment.verifications;
-  const before = moneyOf(payment, currency);
-  const facts = { evidence, order: orderFacts(change.dossier), isDecided: isDecided(payment) };
-  if (decide({ ...facts, isHeld: standingOf(before).held >= amount }) === 'hold' || proof === undefined) return;
-  setMoney(change, payment, before, grow(before, { earned: amount }), 'earned');
+  const before = ledgerIn(payment, currency);
+  const isLeft = historyLeaves(before, amount) && before.books.captured === 0n;
+  const facts = { evidence, order: orderFacts(change.dossier), isDecided: isDecided(payment), isLeft };
+  if (decide(facts) === 'hold' || proof === undefined) return;
+  setLedger(change, payment, currency, book(before, { captured: amount }, change.now), { what: 'captured' });
   const { id: verificationId, serviceId } = proof;
   release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
 }
@@ -183,19 +212,26 @@ function hintOf({ hintedAt }: DossierPayment, { askedAt }: Lease, now: Date): { 
   return { at: hintedAt, isNewer: hintedAt.getTime() > askedAt.getTime() + 1 };
 }
 
-/** When it is asked about next without any hint; null: never more. */
+/** When it is verified next without any notification; null: never more. */
 function regularCheck(change: Change, payment: DossierPayment, lease: Lease): Date | null {
   const { dossier, now, terms } = change;
-  const isReleased = dossier.release?.reference === payment.reference;
-  const { short, unclearUntil } = shortfallOf(change, payment, moneyOf(payment, dossier.currency));
-  const [said] = payment.verifications;
-  // If a paid order's money is unclear or missing, it is verified again, as often as a new payment.
-  const again = unclearUntil ?? (short.length > 0 && said ? nextCheck(said.at, now, terms.payableDays) : null);
   const isLate = lease.cause === 'schedule' && payment.nextCheckAt !== null;
   const delayMs = isLate ? Math.max(0, lease.askedAt.getTime() - Number(payment.nextCheckAt)) : 0;
-  const planned = isReleased ? again : nextCheck(payment.createdAt, now, terms.payableDays, delayMs);
-  // What could not be read leaves the question open, also after the last check, and of a paid order.
+  const isPaidBy = dossier.release?.reference === payment.reference;
+  const planned = isPaidBy
+    ? checkOfPaid(change, payment)
+    : nextCheck(payment.createdAt, now, terms.payableDays, delayMs);
+  // An answer that cannot be read leaves the question open, also after the last check, and of a paid order.
   return planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
+}
+
+/** If a paid order's money is missing, it is verified as often as a new payment, and else at growing ages. */
+function checkOfPaid(change: Change, payment: DossierPayment): Date | null {
+  const { dossier, now, terms } = change;
+  const [said] = payment.verifications;
+  const { missing } = positionIn(change, payment, dossier.currency);
+  const again = missing > 0n && said ? nextCheck(said.at, now, terms.payableDays) : null;
+  return again ?? (dossier.paidAt && nextRecheck(dossier.paidAt, now));
 }
 
 /** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */

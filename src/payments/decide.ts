@@ -14,7 +14,7 @@ import type { PaymentStatus } from '../platform/prisma/client.ts';
  *   held where it has ended.
  * - `review`: money is held, or the answer proves nothing: waits for a person, or for an answer that pays.
  * - `refused`: the service said no at initialize, or nothing was sent. The end, unless verify knows it after all.
- * - `foreign`: a reference that is not ours, of which the list showed money. It has no order.
+ * - `foreign`: an unmatched payment: the history reports money under a reference that is not ours. It has no order.
  */
 export type { PaymentStatus };
 
@@ -24,25 +24,25 @@ export type Situation = {
   order: {
     amount: bigint;
     currency: string;
-    isReleased: boolean;
+    isPaid: boolean;
     /** By a person, or by its deadline. */
     isEnded: boolean;
   } | null;
   /** A person has decided about this reference: its money pays nothing by itself any more. */
   isDecided: boolean;
-  /** So much came and has not gone: what the list showed going pays nothing, although verify shows it. */
-  isHeld: boolean;
+  /** The history does not report that the money went. If it does, the money pays nothing, although verify shows it. */
+  isLeft: boolean;
 };
 
 /**
  * Whether the answer releases the order: verify, undoubted, shows exactly the price in the order's currency, and the
- * order is open and not released. Everything else that came is held. Pure: same input, same decision.
+ * order is open and not released. All other money is held. Pure: same input, same decision.
  */
-export function decide({ evidence, order, isHeld, isDecided }: Situation): 'release' | 'hold' {
+export function decide({ evidence, order, isLeft, isDecided }: Situation): 'release' | 'hold' {
   const isProof = evidence.outcome === 'paid' && evidence.doubt === null;
   const isPrice = order !== null && evidence.currency === order.currency && evidence.shows === order.amount;
-  const isOpen = order !== null && !order.isReleased && !order.isEnded;
-  return isProof && isPrice && isOpen && isHeld && !isDecided ? 'release' : 'hold';
+  const isOpen = order !== null && !order.isPaid && !order.isEnded;
+  return isProof && isPrice && isOpen && isLeft && !isDecided ? 'release' : 'hold';
 }
 
 type PaymentFacts = {

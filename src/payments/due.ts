@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { startCrew, type Loop } from '../platform/loop.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Terms } from './change.ts';
-import type { Confirm, Lease } from './confirm.ts';
+import type { Alongside, Confirm, Lease } from './confirm.ts';
 import { HINT_PAUSES_SEC } from './schedule.ts';
 
 /** Checks of one process at once; the calls have their own limits. */
@@ -36,12 +36,17 @@ const WAIT_STEPS = 20;
  * Asks about a payment before a person's act or a deadline; waits a little for a question that is under way.
  * @returns whether a readable answer was written
  */
-export async function askNow(parts: AskParts, reference: string, cause: Lease['cause']): Promise<boolean> {
+export async function askNow(
+  parts: AskParts,
+  reference: string,
+  cause: Lease['cause'],
+  alongside?: Alongside,
+): Promise<boolean> {
   const share = cause === 'deadline' || cause === 'reconciliation' ? 'background' : 'person';
   for (let step = 0; step < WAIT_STEPS; step += 1) {
     const taken = await lease(parts, reference, cause);
     if (taken !== null) {
-      const answer = await parts.confirm(taken, share);
+      const answer = await parts.confirm(taken, share, undefined, alongside);
       return answer !== null && answer !== 'unreadable';
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));

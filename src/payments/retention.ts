@@ -92,7 +92,7 @@ async function removeLocked(tx: Tx, ids: string[]): Promise<number> {
   await tx.message.deleteMany({ where: { orderId } });
   await tx.idempotencyKey.deleteMany({ where: { orderId } });
   await tx.verification.deleteMany({ where: { payment: { orderId } } });
-  await tx.money.deleteMany({ where: { payment: { orderId } } });
+  await tx.ledger.deleteMany({ where: { payment: { orderId } } });
   await tx.payment.deleteMany({ where: { orderId } });
   await tx.orderLine.deleteMany({ where: { orderId } });
   return (await tx.order.deleteMany({ where: { id: orderId } })).count;

@@ -11,7 +11,8 @@
 //                                                              an hour where the last one could not be read; sooner
 //                                                              where a hint came during the question
 //   it was asked late               confirm.ts                 not before twice the delay has passed again
-//   it released its order           confirm.ts                 never, or when an unclear answer falls short
+//   it paid its order               confirm.ts                 1, 3, 7, 14, 30, 60, 90 and 120 days after that; as
+//                                                              often as a new payment while its money is missing
 //   it could not be asked           confirm.ts                 after a pause that grows, or what the service asked for
 //   its order is reopened           end.ts                     now
 //
@@ -47,6 +48,18 @@ export function nextCheck(since: Date, now: Date, payableDays: number, delayMs =
   const planned = CHECK_AGES_SEC.find((age) => age > ageSec + 1) ?? (Math.floor(ageSec / DAY) + 1) * DAY;
   const relieved = ageSec + Math.min((2 * delayMs) / 1_000, LONGEST_DELAY_SEC);
   return new Date(since.getTime() + Math.min(Math.max(planned, relieved), payableDays * DAY) * 1_000);
+}
+
+/**
+ * Ages in days at which a paid order is verified again. This finds a chargeback that no webhook tells and that the
+ * history does not reach back to, or never shows.
+ */
+const RECHECK_AGES_DAYS = [1, 3, 7, 14, 30, 60, 90, 120];
+
+/** When a paid order is verified again; null: never more. */
+export function nextRecheck(paidAt: Date, now: Date): Date | null {
+  const times = RECHECK_AGES_DAYS.map((days) => new Date(paidAt.getTime() + days * DAY * 1_000));
+  return times.find((time) => time > now) ?? null;
 }
 
 /** Whether the time in which a payment may be paid is over: the answer that is asked for now is the last. */

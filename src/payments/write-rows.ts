@@ -1,10 +1,13 @@
+import { EMPTY } from '../ledger/ledger.ts';
 import type { Tx } from '../platform/db.ts';
+import { Prisma } from '../platform/prisma/client.ts';
 import type { Change, Rows } from './change.ts';
+import { columnsOf as ledgerColumnsOf } from '../ledger/stored.ts';
 
 /** Stores all rows of all changes by one statement, so that no row is written without the others. */
 export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<void> {
   // A view of the order shows held and refunded money, too, so the order has changed when its ledger has.
-  for (const { dossier, rows } of changes) if (dossier.id !== '' && rows.money.size > 0) rows.orders.add(dossier);
+  for (const { dossier, rows } of changes) if (dossier.id !== '' && rows.ledgers.size > 0) rows.orders.add(dossier);
   if (changes.every(({ rows }) => isEmpty(rows))) return;
   await writeLists(tx, (name) => json(changes.flatMap(({ rows }) => [...rows[name].values()])));
 }
@@ -14,11 +17,13 @@ export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<voi
  * Prisma has no statement for several tables, and this one takes a third of the time of one for each.
  *
  * Deliveries and notifications write the same messages and payments at other moments. So an update sets only the
- * columns that a change decides about. A column that a list does not name is NULL in it, and not its default.
- * NULL::money would be PostgreSQL's own type of that name. A case of another payment under the same id, which only a
+ * columns that a change decides about. A column that a list does not name is NULL in it, and not its default. A case of another payment under the same id, which only a
  * sequence that was set back can bring, gets no class and is refused.
  */
-async function writeLists(tx: Tx, list: (name: Exclude<keyof Rows, 'unitErrors'>) => string): Promise<void> {
+async function writeLists(
+  tx: Tx,
+  list: (name: Exclude<keyof Rows, 'unitErrors' | 'ledgersBefore'>) => string,
+): Promise<void> {
   await tx.$executeRaw`
     WITH o AS (
         UPDATE orders o SET status = n.status, ended_at = n.ended_at, ended_by = n.ended_by, end_reason = n.end_reason,
@@ -35,16 +40,9 @@ async function writeLists(tx: Tx, list: (name: Exclude<keyof Rows, 'unitErrors'>
         FROM jsonb_populate_recordset(NULL::payments, ${list('payments')}::jsonb) n WHERE p.reference = n.reference),
       v AS (INSERT INTO verifications
         SELECT n.* FROM jsonb_populate_recordset(NULL::verifications, ${list('verifications')}::jsonb) n),
-      m AS (
-        INSERT INTO money SELECT n.*
-        FROM jsonb_populate_recordset((SELECT t FROM money t LIMIT 0), ${list('money')}::jsonb) n
-        ON CONFLICT (reference, currency) DO UPDATE SET verify_shows = excluded.verify_shows,
-          verify_gone = excluded.verify_gone, list_shows = excluded.list_shows, came = excluded.came,
-          went = excluded.went, earned = excluded.earned, kept = excluded.kept, send_back = excluded.send_back,
-          refunded = excluded.refunded, send_back_elsewhere = excluded.send_back_elsewhere,
-          refunded_elsewhere = excluded.refunded_elsewhere, lost = excluded.lost, by_itself = excluded.by_itself,
-          list_gone = excluded.list_gone, list_word = excluded.list_word, list_doubted = excluded.list_doubted,
-          list_rolled = excluded.list_rolled, list_beyond = excluded.list_beyond, list_heard_at = excluded.list_heard_at),
+      l AS (
+        INSERT INTO ledgers SELECT n.* FROM jsonb_populate_recordset(NULL::ledgers, ${list('ledgers')}::jsonb) n
+        ON CONFLICT (reference, currency) DO UPDATE SET ${SET_LEDGER}),
       r AS (INSERT INTO releases SELECT n.* FROM jsonb_populate_recordset(NULL::releases, ${list('releases')}::jsonb) n),
       b AS (INSERT INTO refunds SELECT n.* FROM jsonb_populate_recordset(NULL::refunds, ${list('refunds')}::jsonb) n),
       c AS (
@@ -52,10 +50,10 @@ async function writeLists(tx: Tx, list: (name: Exclude<keyof Rows, 'unitErrors'>
         ON CONFLICT (id) DO UPDATE SET held = excluded.held, missing = excluded.missing,
           class = CASE WHEN cases.reference = excluded.reference THEN excluded.class END,
           evidence = excluded.evidence, digest = excluded.digest, closed_at = excluded.closed_at,
-          closed_by = excluded.closed_by, decision = excluded.decision, covers = excluded.covers,
+          closed_by = excluded.closed_by, decision = excluded.decision, acknowledged = excluded.acknowledged,
           note = excluded.note, number = excluded.number),
-      t AS (INSERT INTO messages (id, mode, type, order_id, body, next_try_at)
-        SELECT id, mode, type, order_id, body, next_try_at FROM jsonb_populate_recordset(NULL::messages,
+      t AS (INSERT INTO messages (id, mode, type, order_id, body, next_try_at, held_by)
+        SELECT id, mode, type, order_id, body, next_try_at, held_by FROM jsonb_populate_recordset(NULL::messages,
           ${list('newMessages')}::jsonb)),
       h AS (
         UPDATE messages m SET held_by = n.held_by, lifted_by = n.lifted_by, sent_at = CASE WHEN NOT resends THEN sent_at END,
@@ -64,8 +62,8 @@ async function writeLists(tx: Tx, list: (name: Exclude<keyof Rows, 'unitErrors'>
         FROM jsonb_to_recordset(${list('messages')}::jsonb)
           AS n (id text, held_by text, lifted_by text, restarts bool, resends bool)
         WHERE m.id = n.id AND (sent_at IS NULL OR resends))
-    INSERT INTO journal (order_id, reference, what, "by", counter, amount, currency, data)
-    SELECT order_id, reference, what, "by", counter, amount, currency, data
+    INSERT INTO journal (order_id, reference, what, "by", counter, amount, currency, data, at)
+    SELECT order_id, reference, what, "by", counter, amount, currency, data, at
     FROM jsonb_populate_recordset(NULL::journal, ${list('journal')}::jsonb)`;
 }
 
@@ -74,7 +72,7 @@ function isEmpty(rows: Rows): boolean {
 }
 
 /** Columns whose values are JSON. All other objects in a row are its relations. */
-const JSON_COLUMNS = ['data', 'evidence'];
+const JSON_COLUMNS = ['data', 'evidence', 'verifyTransactions', 'historyTransactions'];
 
 /** Rows as JSON by the names of their columns, without relations. Amounts are texts: JSON numbers lose digits. */
 function json(rows: readonly object[]): string {
@@ -101,3 +99,7 @@ function storedAs(name: string, value: unknown): unknown {
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
+
+/** Each column of a ledger. The fragment holds names of our own columns, and nothing from outside. */
+const LEDGER_COLUMNS = [...Object.keys(ledgerColumnsOf(EMPTY)), 'historyWord'].map(snakeCase);
+const SET_LEDGER = Prisma.raw(LEDGER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', '));

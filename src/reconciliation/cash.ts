@@ -5,7 +5,7 @@ import { readPages } from './history.ts';
 import type { Identity } from './identity.ts';
 
 /**
- * The cash proof, in major units: what the list shows less what was paid out should be the balance. `difference` is
+ * The cash proof, in major units: what the history reports less what was paid out should be the balance. `difference` is
  * what that does not explain, fees among it. null: the adapter does not read them, or they could not be had (`reason`).
  */
 export type Cash = {

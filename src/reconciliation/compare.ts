@@ -1,21 +1,29 @@
 import type pg from 'pg';
-import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, Outcome, PrismaClient } from '../platform/prisma/client.ts';
 
-/** What the list shows of a reference in a currency; minor units. `isPart`: rows of what went are more than `came`. */
-export type Listed = { currency: string; word: string | null } & Amounts & Record<Marks, boolean>;
-type Marks = 'isPart' | 'isDoubted' | 'isFailed';
-type Amounts = Record<'shows' | 'gone' | 'came', bigint>;
-export type Lists = ReadonlyMap<string, Listed[]>;
-
-export const FIGURES = ['listed', 'earned', 'kept', 'refunded', 'lost', 'elsewhere', 'beyond_reach'] as const;
+export const FIGURES = [
+  'listed',
+  'captured',
+  'retained',
+  'refunded',
+  'written_off',
+  'off_provider',
+  'recovered',
+] as const;
+const REMAINDERS = ['beyond_reach', 'history_differs'] as const;
 const COUNTS = ['references', 'released', 'matched', 'lacking'] as const;
-/** What the list shows, and what became of it here; minor units. */
+/** The balance that the history reports, and what we booked; minor units. */
 export type Figures = Record<(typeof FIGURES)[number], bigint>;
+/** Why the history reports another balance than expected, although nothing is open; minor units. */
+export type Remainders = Record<(typeof REMAINDERS)[number], bigint>;
+
+/** A payment that is not plainly equal. `asks`: verify is asked about it, whatever its rows say. */
+export type Difference = { reference: string; asks: boolean };
 export type Comparison = {
-  /** References that are not plainly equal, the longest unasked first. The sums are of all others. */
-  differences: string[];
-  sums: (Figures & { currency: string })[];
-  /** References in the list; paid payments, the equal ones of them, and those that the list should have and lacks. */
+  /** The payments that were not verified for longest come first. The sums are of all others. */
+  differences: Difference[];
+  sums: (Figures & Remainders & { currency: string })[];
+  /** References in the history; paid payments, the equal ones of them, and those that the history should have and lacks. */
   counts: Record<(typeof COUNTS)[number], number>;
 };
 
@@ -24,142 +32,227 @@ export const MOST_DIFFERENCES = 50_000;
 const PATIENT = { query_timeout: 3_600_000 };
 
 type Judged = { mode: Mode; startedAt: Date; lagMin: number; reachesBackDays: number | null };
-type Row = { reference: string | null; currency: string | null } & Record<(typeof FIGURES)[number], string> &
+type Row = { reference: string | null; currency: string | null; asks: boolean | null } & Record<
+  (typeof FIGURES)[number] | (typeof REMAINDERS)[number],
+  string
+> &
   Comparison['counts'];
 
-// Prisma has no full join. Grouped by the reference where it differs, and by the currency alone elsewhere. A stranger's
-// payment without money was set aside; one with money in two currencies counts as a difference in both.
+/**
+ * The rows of the history beside the payments. `h` has one row for each reference of the history, `p` one for each
+ * payment and currency. Two conditions say what differs:
+ *
+ * 1. `is_open`: by the ledger alone, somebody must look. The figures are those of position.ts: surplus S, outflow beyond
+ *    what was booked X, and by them held, missing and not shown money of each source; or a case is open, or an answer
+ *    could not be read.
+ * 2. `is_new`: the rows are others than the ledger knows, or leave less than expected.
+ *
+ * Raw: Prisma has no full join.
+ */
 const COMPARE = `
-  WITH l AS (
+  WITH
+  h AS (
     SELECT reference, CASE WHEN min(nullif(currency, '')) = max(currency) THEN max(currency) END AS currency,
-      least(greatest(sum(shows), 0), 9e18)::bigint AS shows, sum(gone) AS gone, bool_or(status = 'unknown') AS is_odd,
-      bool_or(status = 'unproven') AS is_doubted FROM listed WHERE mode = $1 GROUP BY reference),
-  o AS (
-    SELECT p.reference, p.currency AS own, p.order_id IS NULL AND m.reference IS NULL AS is_aside,
-      m.currency, list_shows, list_heard_at, came - went AS shows, went, earned, kept, refunded, lost,
-      m.refunded_elsewhere + m.send_back_elsewhere AS elsewhere, m.came - m.earned - m.kept - m.send_back AS held,
-      m.refunded - m.refunded_elsewhere + m.send_back - m.send_back_elsewhere + m.lost - m.went AS to_go,
+      sum(received) AS received, sum(outflow) AS outflow,
+      bool_or(status = 'unknown') AS is_odd, bool_or(status = 'unproven') AS is_doubted
+    FROM history_rows WHERE mode = $1 GROUP BY reference),
+  books AS (
+    SELECT *, captured + retained + returned AS allocated,
+      returned + refunded + written_off - off_provider - recovered AS booked_out,
+      history_reached_at IS NOT NULL
+        AND history_reached_at >= coalesce(booked_in_at, '-infinity') + make_interval(mins => $3) AS had_time
+    FROM ledgers),
+  surplus AS (
+    SELECT *, allocated - booked_out AS expected, verify_received - allocated AS verify_s,
+      history_received - allocated AS history_s,
+      CASE WHEN verify_uncertain THEN greatest(verify_received, verify_outflow) ELSE verify_outflow END - booked_out
+        AS verify_x,
+      CASE WHEN history_uncertain THEN greatest(history_received, history_outflow) ELSE history_outflow END - booked_out
+        AS history_x
+    FROM books),
+  positions AS (
+    SELECT *,
+      verify_s > greatest(0, verify_outflow - booked_out) OR history_s > greatest(0, history_outflow - booked_out)
+        AS is_held,
+      verify_x > verify_s + greatest(0, expected - verify_most_received)
+        OR history_x > CASE WHEN had_time THEN history_s WHEN history_reached_at IS NULL
+          THEN greatest(0, history_s, verify_s) ELSE greatest(0, history_s) END AS is_missing,
+      booked_out > verify_outflow AND booked_out > history_outflow
+        AND booked_out > history_outflow - CASE WHEN had_time THEN history_s ELSE greatest(0, history_s) END
+        OR verify_most_outflow > verify_outflow OR history_most_outflow > history_outflow AS is_not_shown
+    FROM surplus),
+  p AS (
+    SELECT p.reference, p.currency AS own, p.order_id IS NULL AND l.reference IS NULL AS is_aside, p.answered_at,
+      p.order_id IS NOT NULL AND coalesce(p.opened_at, p.created_at)
+        > $2::timestamptz - make_interval(hours => $4 * 24 - 6) AS is_in_reach,
+      p.unreadable_since IS NOT NULL AND l.captured > 0 AS is_unread,
+      p.reference IN (SELECT reference FROM ledgers GROUP BY reference HAVING count(*) > 1) AS has_currencies,
       p.reference IN (
         SELECT c.reference FROM cases c JOIN payments q ON q.reference = c.reference
-        WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case, list_gone + list_beyond - list_rolled gone,
-      (p.next_check_at IS NOT NULL OR list_doubted) AND earned > 0 AS is_unclear, p.answered_at,
-      coalesce(p.opened_at, p.created_at) > $2::timestamptz - make_interval(hours => $4 * 24 - 6) AS is_in_reach
-    FROM payments p LEFT JOIN money m ON m.reference = p.reference WHERE p.mode = $1),
+        WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case,
+      l.currency, captured, retained, refunded, written_off, off_provider, recovered, expected, is_held, is_missing,
+      is_not_shown, history_received, history_outflow, history_reached_at
+    FROM payments p LEFT JOIN positions l ON l.reference = p.reference WHERE p.mode = $1),
+  judged AS (
+    SELECT coalesce(p.reference, h.reference) AS reference, coalesce(p.currency, h.currency, own) AS currency,
+      p.reference IS NOT NULL AS is_known, p.currency IS NOT NULL AS has_ledger, is_aside, is_in_reach, answered_at,
+      h.reference IS NOT NULL AS is_listed, is_odd, is_doubted,
+      coalesce(h.received, 0) AS received, coalesce(h.outflow, 0) AS outflow,
+      captured, retained, refunded, written_off, off_provider, recovered, expected, history_received, history_reached_at,
+      has_case OR is_unread OR is_held OR is_missing OR is_not_shown AS is_open,
+      has_currencies OR coalesce(is_doubted OR (is_odd AND captured = 0) OR (h.received > 0 AND h.currency IS DISTINCT FROM p.currency), false)
+        OR CASE WHEN is_in_reach
+          THEN coalesce(h.received, 0) <> history_received OR coalesce(h.outflow, 0) <> history_outflow
+            OR coalesce(h.received - h.outflow, 0) < expected
+          ELSE coalesce(h.received <> history_received OR h.outflow <> history_outflow, false) END AS is_new
+    FROM h FULL JOIN p ON p.reference = h.reference),
   compared AS (
-    SELECT coalesce(o.reference, l.reference) AS reference, coalesce(o.currency, l.currency, o.own) AS currency,
+    SELECT *,
       CASE
-        WHEN o.reference IS NULL THEN l.shows > 0
+        WHEN NOT is_known THEN received > outflow
         WHEN is_aside THEN false
-        WHEN o.currency IS NULL THEN has_case OR coalesce(l.shows > 0 OR l.gone > 0 OR is_odd OR is_doubted, false)
-        -- A case, a debt, a refund that does not show, a word for people, another currency, other figures.
-        ELSE has_case OR is_unclear OR held <> 0 OR to_go <> 0
-          OR coalesce(is_doubted OR (is_odd AND earned = 0), false)
-          OR coalesce(l.shows > 0 AND l.currency IS DISTINCT FROM o.currency, false)
-          OR coalesce(l.gone, 0) <> o.gone
-          OR CASE WHEN is_in_reach THEN coalesce(l.shows, 0) <> o.shows ELSE coalesce(l.shows, 0) > o.shows END
+        WHEN NOT has_ledger THEN is_open OR coalesce(received > 0 OR outflow > 0 OR is_odd OR is_doubted, false)
+        ELSE is_open OR is_new
       END AS differs,
-      CASE WHEN is_aside THEN 0 ELSE l.shows END AS listed, earned, kept, refunded, lost, elsewhere,
-      coalesce(l.shows, 0) - o.shows AS beyond_reach, answered_at, l.reference IS NOT NULL AS is_listed,
-      is_in_reach AND l.reference IS NULL AND o.shows > 0 AND earned > 0
-        AND (list_shows IS DISTINCT FROM 0 OR list_heard_at IS NULL) AS is_lacking
-    FROM l FULL JOIN o ON o.reference = l.reference)
-  SELECT CASE WHEN differs THEN reference END AS reference, currency,
-    coalesce(sum(listed), 0)::text AS listed, coalesce(sum(earned), 0)::text AS earned,
-    coalesce(sum(kept), 0)::text AS kept, coalesce(sum(refunded), 0)::text AS refunded,
-    coalesce(sum(lost), 0)::text AS lost, coalesce(sum(elsewhere), 0)::text AS elsewhere,
-    coalesce(sum(beyond_reach), 0)::text AS beyond_reach,
-    (count(*) FILTER (WHERE is_listed))::int AS references, (count(*) FILTER (WHERE earned > 0))::int AS released,
-    (count(*) FILTER (WHERE earned > 0 AND NOT differs))::int AS matched,
+      is_in_reach AND NOT is_listed AND captured > 0 AND expected > 0
+        AND (history_received > 0 OR history_reached_at IS NULL) AS is_lacking
+    FROM judged)
+  SELECT CASE WHEN differs THEN reference END AS reference, currency, bool_or(is_open OR NOT has_ledger) AS asks,
+    coalesce(sum(CASE WHEN is_aside THEN 0 ELSE received - outflow END), 0)::text AS listed,
+    ${FIGURES.slice(1)
+      .map((name) => `coalesce(sum(${name}), 0)::text AS ${name}`)
+      .join(', ')},
+    coalesce(sum(received - outflow - coalesce(expected, 0)) FILTER (WHERE is_in_reach IS NOT TRUE AND is_aside IS NOT TRUE), 0)::text AS beyond_reach,
+    coalesce(sum(received - outflow - expected) FILTER (WHERE is_in_reach), 0)::text AS history_differs,
+    (count(*) FILTER (WHERE is_listed))::int AS references, (count(*) FILTER (WHERE captured > 0))::int AS released,
+    (count(*) FILTER (WHERE captured > 0 AND NOT differs))::int AS matched,
     (count(*) FILTER (WHERE is_lacking AND $2::timestamptz - make_interval(mins => $3)
       > (SELECT max(at) FROM verifications v WHERE v.reference = compared.reference)))::int AS lacking
   FROM compared GROUP BY 1, 2 ORDER BY bool_or(differs), min(answered_at) NULLS FIRST LIMIT $5`;
 
 /**
- * Compares the whole list with all payments. Plainly equal is what needs nobody: both sources show what came less what
- * went, all of it is earned, kept or gone back, and no case is open.
+ * The usual new payment: the history has one row about it, which is exactly what verify reported and what paid the
+ * order. Its ledger gets the row without a question, because later a chargeback may be all that the history reports.
+ */
+const APPLY_FIRST = `
+  WITH alone AS (
+    SELECT reference, min(currency) AS currency, min(received) AS received, min(word) AS word,
+      min(transaction_id) AS transaction_id
+    FROM history_rows WHERE mode = $1 AND reference IN (SELECT reference FROM ledgers WHERE history_read_at IS NULL)
+    GROUP BY reference HAVING count(*) = 1 AND min(status) = 'paid' AND min(outflow) = 0)
+  UPDATE ledgers l SET history_received = a.received, history_most_received = greatest(history_most_received, a.received),
+    history_transactions = jsonb_build_array(
+      jsonb_build_object('id', a.transaction_id, 'received', a.received::text, 'outflow', '0')),
+    history_word = a.word, history_read_at = $2, history_reached_at = CASE WHEN coalesce(p.opened_at, p.created_at)
+      > $2::timestamptz - make_interval(hours => $3 * 24 - 6) THEN $2::timestamptz END
+  FROM alone a JOIN payments p USING (reference)
+  WHERE l.reference = a.reference AND l.currency = a.currency AND history_read_at IS NULL AND p.order_id IS NOT NULL
+    AND captured = a.received AND verify_received = a.received AND verify_outflow = 0 AND NOT verify_uncertain
+    AND retained + returned + refunded + written_off = 0
+    AND NOT EXISTS (SELECT FROM cases c WHERE c.reference = l.reference AND closed_at IS NULL)`;
+
+/** Days; a history that reaches back to the beginning reaches a long way. */
+const daysOf = (reachesBackDays: number | null): number => reachesBackDays ?? 100_000;
+
+/**
+ * Compares the whole history with all payments. A payment is plainly equal if nobody needs to look at it: both sources
+ * report what we booked, and no case is open.
  * @returns null: more than MOST_DIFFERENCES differ
  */
 export async function compare(client: pg.PoolClient, judged: Judged): Promise<Comparison | null> {
   const { mode, startedAt, lagMin, reachesBackDays } = judged;
-  const values = [mode, startedAt, lagMin, reachesBackDays ?? 100_000, MOST_DIFFERENCES + 100];
+  const values = [mode, startedAt, lagMin, daysOf(reachesBackDays), MOST_DIFFERENCES + 100];
   const { rows } = await client.query<Row>({ text: COMPARE, values, ...PATIENT });
-  if (rows.length > MOST_DIFFERENCES) return null;
-  const count = (name: (typeof COUNTS)[number]) => [name, rows.reduce((sum, row) => sum + row[name], 0)];
-  const figures = (row: Row) => Object.fromEntries(FIGURES.map((name) => [name, BigInt(row[name])])) as Figures;
+  const differing = new Map<string, Difference>();
+  for (const { reference, asks } of rows) {
+    if (reference === null) continue;
+    const before = differing.get(reference);
+    differing.set(reference, { reference, asks: asks === true || before?.asks === true });
+  }
+  if (differing.size > MOST_DIFFERENCES) return null;
   const equal = rows.filter(({ reference, currency }) => reference === null && currency !== null);
-  return {
-    differences: [...new Set(rows.flatMap(({ reference }) => reference ?? []))],
-    sums: equal.map((row) => ({ ...figures(row), currency: row.currency ?? '' })),
-    counts: Object.fromEntries(COUNTS.map(count)) as Comparison['counts'],
-  };
+  return { differences: [...differing.values()], sums: equal.map(sumsOf), counts: countsOf(rows) };
 }
 
-/** Of a list that was read in part: what it shows otherwise than we know it. It judges no totals. */
-export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<string[]> {
+function sumsOf(row: Row): Comparison['sums'][number] {
+  const names = [...FIGURES, ...REMAINDERS];
+  const figures = Object.fromEntries(names.map((name) => [name, BigInt(row[name])])) as Figures & Remainders;
+  return { ...figures, currency: row.currency ?? '' };
+}
+
+function countsOf(rows: readonly Row[]): Comparison['counts'] {
+  const count = (name: (typeof COUNTS)[number]) => [name, rows.reduce((sum, row) => sum + row[name], 0)];
+  return Object.fromEntries(COUNTS.map(count)) as Comparison['counts'];
+}
+
+/** Applies the history to the ledgers of usual new payments. */
+export async function applyFirst(client: pg.PoolClient, judged: Judged): Promise<void> {
+  // PostgreSQL has known the table empty, and would join it row by row.
+  await client.query({ text: 'ANALYZE history_rows', ...PATIENT });
+  const { mode, startedAt, reachesBackDays } = judged;
+  await client.query({ text: APPLY_FIRST, values: [mode, startedAt, daysOf(reachesBackDays)], ...PATIENT });
+}
+
+/** Of a window of the history: the references whose balance there is none that we know. It judges no totals. */
+export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<Difference[]> {
   // Raw: from group to row, in one statement.
   const rows = await prisma.$queryRaw<{ reference: string }[]>`
-    SELECT l.reference FROM (
-      SELECT reference, currency, greatest(sum(shows), 0) shows FROM listed WHERE mode = ${mode}::mode GROUP BY 1, 2) l
-    LEFT JOIN money m ON m.reference = l.reference AND m.currency = l.currency
-    WHERE l.shows <> coalesce(m.came - m.went, 0) AND NOT EXISTS (
-      SELECT FROM payments p WHERE p.reference = l.reference AND p.order_id IS NULL AND m.reference IS NULL)`;
-  return [...new Set(rows.map(({ reference }) => reference))];
+    SELECT DISTINCT h.reference FROM (
+      SELECT reference, currency, sum(received) - sum(outflow) AS balance
+      FROM history_rows WHERE mode = ${mode}::mode GROUP BY 1, 2) h
+    LEFT JOIN ledgers l ON l.reference = h.reference AND l.currency = h.currency
+    WHERE CASE WHEN l.reference IS NULL THEN balance > 0 ELSE balance <> verify_received - verify_outflow
+        AND (history_read_at IS NULL OR balance <> history_received - history_outflow) END
+      AND NOT EXISTS (
+        SELECT FROM payments p WHERE p.reference = h.reference AND p.order_id IS NULL AND l.reference IS NULL)`;
+  return rows.map(({ reference }) => ({ reference, asks: true }));
 }
 
-/** What the list shows of these references. A row that names no currency is about the payment's own. */
-export async function sumsOf(client: pg.PoolClient, mode: Mode, references: string[]): Promise<Lists> {
-  // By the connection that holds the lock: who has lost it hears nothing.
+/** A row of the history about a payment; minor units. */
+export type ListedRow = {
+  currency: string;
+  received: bigint;
+  outflow: bigint;
+  status: Outcome;
+  word: string;
+  transactionId: string | null;
+};
+export type Listed = ReadonlyMap<string, ListedRow[]>;
+
+/** All rows about these references. A row that names no currency is about the payment's own. */
+export async function rowsAbout(client: pg.PoolClient, mode: Mode, references: string[]): Promise<Listed> {
+  // Use the locked connection, so that losing the lock aborts the run.
   const text = `
-    SELECT l.reference, coalesce(nullif(l.currency, ''), p.currency, '') AS currency, sum(gone)::text AS gone,
-      greatest(sum(shows), 0)::text AS shows, sum(CASE WHEN shows < 0 THEN 0 ELSE shows + gone END)::text AS came,
-      sum(CASE WHEN shows < 0 OR l.status IN ('paid', 'unproven') THEN shows ELSE shows + gone END) < 0 AS "isPart",
-      bool_or(l.status = 'unproven') AS "isDoubted", bool_and(l.status = 'failed') AS "isFailed",
-      string_agg(DISTINCT word, ', ') AS word
-    FROM listed l LEFT JOIN payments p USING (reference) WHERE l.mode = $1 AND reference = ANY($2) GROUP BY 1, 2`;
-  type Sum = Omit<Listed, keyof Amounts> & Record<'reference' | keyof Amounts, string>;
-  const { rows } = await client.query<Sum>({ text, values: [mode, references], ...PATIENT });
-  const sums = new Map<string, Listed[]>();
+    SELECT h.reference, coalesce(nullif(h.currency, ''), p.currency, '') AS currency, received, outflow,
+      h.status::text AS status, word, transaction_id AS "transactionId"
+    FROM history_rows h LEFT JOIN payments p USING (reference)
+    WHERE h.mode = $1 AND reference = ANY($2) ORDER BY h.id`;
+  type Read = Omit<ListedRow, 'received' | 'outflow'> & Record<'reference' | 'received' | 'outflow', string>;
+  const { rows } = await client.query<Read>({ text, values: [mode, references], ...PATIENT });
+  const listed = new Map<string, ListedRow[]>();
   for (const { reference, ...row } of rows) {
-    const one = { ...row, shows: BigInt(row.shows), gone: BigInt(row.gone), came: BigInt(row.came) };
-    sums.set(reference, [...(sums.get(reference) ?? []), one]);
+    const one = { ...row, received: BigInt(row.received), outflow: BigInt(row.outflow) };
+    listed.set(reference, [...(listed.get(reference) ?? []), one]);
   }
-  return sums;
+  return listed;
 }
 
 /**
- * Sets aside what the list has and we lack, for the first connection to an account with a past: a stranger's payment
- * without money is nothing, now and later.
+ * Sets aside what the history has and we lack, for the first connection to an account with a past: an unmatched payment
+ * without a ledger is nothing, now and later.
  * @returns how many
  */
 export function setAside(prisma: PrismaClient, mode: Mode): Promise<number> {
   // Raw: from table to table, perhaps a million rows.
   return prisma.$executeRaw`
     INSERT INTO payments (reference, mode, amount, currency, status, next_check_at)
-    SELECT reference, ${mode}::mode, least(greatest(sum(shows), 0), 9e18), max(currency), 'foreign', NULL
-    FROM listed WHERE mode = ${mode}::mode GROUP BY reference HAVING sum(shows) > 0
+    SELECT reference, ${mode}::mode, least(sum(received) - sum(outflow), 9e18), max(currency), 'foreign', NULL
+    FROM history_rows WHERE mode = ${mode}::mode GROUP BY reference HAVING sum(received) > sum(outflow)
     ON CONFLICT DO NOTHING`;
 }
 
 /** Rows that were read after the last checkpoint, or all of them. Raw: millions take longer than Prisma may. */
-export async function dropListed(client: pg.PoolClient, mode: Mode, afterId: string): Promise<void> {
-  await client.query({ text: 'DELETE FROM listed WHERE mode = $1 AND id > $2', values: [mode, afterId], ...PATIENT });
-}
-
-/**
- * Rows of one id are one charge: states of it, or a row that moved to a later page. The one that shows least stays, of
- * equal ones a doubted or the newest. Of rows of money that went, and of states without money, only equal ones are one.
- */
-export async function dropRepeated(client: pg.PoolClient, mode: Mode): Promise<void> {
-  const text = `
-    DELETE FROM listed WHERE id IN (
-      SELECT id FROM (
-        SELECT id, row_number() OVER (PARTITION BY reference, service_id, currency,
-            CASE WHEN shows < 0 OR status NOT IN ('paid', 'reversed', 'unproven') THEN concat(shows, status) END
-          ORDER BY shows, status = 'unproven' DESC, id DESC) AS place
-        FROM listed WHERE mode = $1 AND (reference, service_id) IN (
-          SELECT reference, service_id FROM listed WHERE mode = $1 GROUP BY 1, 2 HAVING count(*) > 1)) AS placed
-      WHERE place > 1)`;
-  // PostgreSQL has known it empty, and would join it row by row.
-  await client.query({ text: 'ANALYZE listed', ...PATIENT });
-  await client.query({ text, values: [mode], ...PATIENT });
+export async function dropRows(client: pg.PoolClient, mode: Mode, afterId: string): Promise<void> {
+  const text = 'DELETE FROM history_rows WHERE mode = $1 AND id > $2';
+  await client.query({ text, values: [mode, afterId], ...PATIENT });
 }

@@ -1,14 +1,13 @@
 import type { CaseClass } from '../cases/classes.ts';
-import { effectOf, type Decision } from '../cases/decisions.ts';
-import { showsIn } from '../cases/predicate.ts';
+import { effectOf, type Decision, type Effect, type Situation } from '../cases/decisions.ts';
+import { acceptDoubts, book } from '../ledger/ledger.ts';
 import { isNumberUsed, writeRefund, type ActParts } from '../payments/acts.ts';
-import { changeOrder, changeStranger } from '../payments/change-order.ts';
-import { moneyOf, record, release, setCase, setMoney, setOrder } from '../payments/change.ts';
+import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
+import { ledgerIn, record, release, setCase, setLedger, setOrder } from '../payments/change.ts';
 import type { Change, DossierPayment } from '../payments/change.ts';
-import { findingOf, findingsOf, hasHeldMoney, NOTHING_LEFT, orderFacts } from '../payments/conclude.ts';
+import { hasHeldMoney, orderFacts, shownIn } from '../payments/conclude.ts';
 import { findPaidBy } from '../payments/confirm.ts';
 import { askNow } from '../payments/due.ts';
-import { grow, standingOf } from '../payments/money.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import type { Case } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
@@ -33,7 +32,7 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
   const paidBy = mayPay ? await findOrderPaidBy(parts, reference) : null;
   const work = (change: Change) => decide(change, reference, deciding, paidBy);
   const isPaid = await (orderId === null
-    ? changeStranger(parts, reference, by, work)
+    ? changeUnmatched(parts, reference, by, work)
     : changeOrder(parts, orderId, by, work));
   parts.onMessage();
   if (isPaid === null) throw refused(id, CHANGED);
@@ -54,53 +53,75 @@ const CHANGED = 'is not any more what it was: look at it again';
 const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
 
 function decide(change: Change, reference: string, deciding: Deciding, paidBy: string | null): boolean {
-  const { dossier, now } = change;
-  const { id, as, by, note, number, elsewhere } = deciding;
+  const { dossier } = change;
+  const { id, as, note, number, elsewhere } = deciding;
   const payment = dossier.payments.find((one) => one.reference === reference);
   const open = payment?.cases.find((one) => one.id === id && one.closedAt === null);
   if (payment === undefined || open === undefined || !isSameDigest(open.digest, deciding.seen))
     throw refused(id, CHANGED);
-  const { currency } = open;
-  const money = moneyOf(payment, currency);
-  const situation = { as, elsewhere, case: open as Case & { class: CaseClass }, money, standing: standingOf(money) };
-  const before = findingsOf(change, payment, money);
-  const effect = effectOf({ ...situation, ...factsOf(change, payment, currency) });
-  if (typeof effect === 'string') throw refused(id, `is not decided: ${effect}`);
-  const { growth, releases, ends } = effect;
   if (isNumberUsed(dossier, number))
     throw refused(id, `is not decided: the refund ${number ?? ''} of this order is written down already`);
-  const about = { case: String(id), decision: as, note, number };
-  record(change, 'decided', reference, about);
-  if (growth.refunded) {
-    const refund = { amount: growth.refunded, elsewhere: false, reason: note, externalId: number, by };
-    writeRefund(change, payment, refund);
-  } else setMoney(change, payment, money, grow(money, growth), as === 'accept' ? 'accepted' : 'decided', about);
-  const [proof] = payment.verifications;
-  if (releases !== null) {
-    if (proof === undefined) throw new Error('verify shows money without an answer');
-    const { id: verificationId, serviceId } = proof;
-    if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
-    release(change, payment, releases, { verificationId, serviceId, acceptedBy: by, note });
-  }
-  const isOpen = dossier.id !== '' && dossier.release === null && dossier.endedAt === null;
-  if (ends && isOpen && !dossier.payments.some(hasHeldMoney))
-    setOrder(change, { endedAt: now, endedBy: by, endReason: note });
-  // It covers what it leaves, computed after its effect, as a decided one: having done what was advised is no new case.
-  // But not what stood beside it before, which the person was not shown.
-  Object.assign(open, { decision: as, closedAt: now });
-  const left = findingOf(change, payment, moneyOf(payment, currency));
-  const beside = before.filter(({ digest }) => !isSameDigest(digest, open.digest)).map(({ rule }) => rule);
-  const covers = left === undefined || beside.includes(left.rule) ? NOTHING_LEFT : left.digest;
-  const closed = { decision: as, covers, closedAt: now, closedBy: by, note, number };
-  setCase(change, open, closed);
-  return releases !== null;
+  const effect = effectOf(situationOf(change, payment, open, as, elsewhere));
+  if (typeof effect === 'string') throw refused(id, `is not decided: ${effect}`);
+  record(change, 'decided', reference, { case: String(id), decision: as, note, number });
+  bookEffect(change, payment, open, effect, deciding, paidBy);
+  if (effect.endsOrder) endUnpaidOrder(change, deciding);
+  // Only an explanation acknowledges what was seen. After any other decision, what is left opens a case.
+  const acknowledged = as === 'explain' ? open.digest : null;
+  setCase(change, open, { decision: as, acknowledged, closedAt: change.now, closedBy: change.by, note, number });
+  return effect.marksPaid;
 }
 
-function factsOf({ dossier }: Change, { reference, verifications: [newest] }: DossierPayment, currency: string) {
+function situationOf(
+  { dossier }: Change,
+  payment: DossierPayment,
+  open: Case,
+  as: Decision,
+  elsewhere: boolean,
+): Situation {
+  const [newest] = payment.verifications;
+  const { currency } = open;
   const facts = orderFacts(dossier);
   return {
+    as,
+    elsewhere,
+    case: open as Case & { class: CaseClass },
+    ledger: ledgerIn(payment, currency),
     order: facts && { ...facts, isOurCurrency: currency === facts.currency },
-    isReleased: dossier.release?.reference === reference,
-    shows: newest ? showsIn(newest, currency) : 0n,
+    verifyShows: newest ? shownIn(newest, currency) : 0n,
   };
+}
+
+/** What the decision books, and the proof of payment if it pays the order. */
+function bookEffect(
+  change: Change,
+  payment: DossierPayment,
+  { id, currency }: Case,
+  { booking, marksPaid }: Effect,
+  { as, by, note, number }: Deciding,
+  paidBy: string | null,
+): void {
+  if (booking.refunded !== undefined)
+    writeRefund(change, payment, { amount: booking.refunded, elsewhere: false, reason: note, externalId: number, by });
+  else {
+    const before = ledgerIn(payment, currency);
+    // The person accepts the money in spite of any doubt about it.
+    const known = as === 'accept' ? acceptDoubts(before) : before;
+    const data = { case: String(id), decision: as, note, number };
+    const what = as === 'accept' ? 'accepted' : 'decided';
+    setLedger(change, payment, currency, book(known, booking, change.now), { what, data });
+  }
+  if (!marksPaid) return;
+  const [proof] = payment.verifications;
+  if (proof === undefined) throw new Error('verify shows money without an answer');
+  if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
+  const { id: verificationId, serviceId } = proof;
+  release(change, payment, booking.captured ?? 0n, { verificationId, serviceId, acceptedBy: by, note });
+}
+
+/** An unpaid order ends with the decision about its last held money. */
+function endUnpaidOrder(change: Change, { by, note }: Deciding): void {
+  const { dossier, now } = change;
+  const isOpen = dossier.id !== '' && dossier.release === null && dossier.endedAt === null;
+  if (isOpen && !dossier.payments.some(hasHeldMoney)) setOrder(change, { endedAt: now, endedBy: by, endReason: note });
 }

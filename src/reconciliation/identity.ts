@@ -1,60 +1,83 @@
-import { EMPTY, standingOf } from '../payments/money.ts';
+import { EMPTY, type Ledger } from '../ledger/ledger.ts';
+import { figuresOf, ledgerOf } from '../ledger/stored.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
-import { FIGURES, type Comparison, type Figures, type Listed, type Lists } from './compare.ts';
+import { readingOf } from './apply.ts';
+import { FIGURES, type Comparison, type Figures, type Listed, type ListedRow } from './compare.ts';
 
-/** One currency, in major units: the service's total is what was earned, and each class, and a difference of zero. */
+/** One currency, in major units: the service's total is what was captured, and each class, and a difference of zero. */
 export type Identity = Record<'currency' | 'serviceTotal' | 'earned' | 'difference', string> & {
   classes: Record<string, string>;
 };
 
-const INCLUDE = { money: true, cases: { orderBy: { id: 'desc' } } } satisfies Prisma.PaymentInclude;
+const INCLUDE = { ledgers: true, cases: { orderBy: { id: 'desc' } } } satisfies Prisma.PaymentInclude;
 type Payment = Prisma.PaymentGetPayload<{ include: typeof INCLUDE }>;
+/** Amounts by currency and class. */
+type Sums = Map<string, Map<string, bigint>>;
 
-/** Adds up what the service's list shows, with what became of it here. Every reference counts once. */
-export function createIdentity(sums: Comparison['sums']) {
-  const currencies = new Map<string, Map<string, bigint>>();
-  const book = (currency: string, name: string, amount: bigint): void => {
-    const booked = currencies.get(currency) ?? new Map<string, bigint>();
-    currencies.set(currency, booked.set(name, (booked.get(name) ?? 0n) + amount));
-  };
-  // What was given back elsewhere is still in the list.
-  const bookFigures = (currency: string, figures: Figures): void => {
-    const signed = { ...figures, refunded: -figures.refunded, lost: -figures.lost };
-    for (const name of FIGURES) book(currency, name, signed[name]);
-  };
-  for (const { currency, ...figures } of sums) bookFigures(currency, figures);
-  /** A payment that differs, as its ledger stands now. Held and missing money counts under its case. */
-  const bookPayment = (payment: Payment, sums: readonly Listed[]): void => {
-    for (const currency of new Set([...sums, ...payment.money].map((one) => one.currency || payment.currency))) {
-      const money = payment.money.find((one) => one.currency === currency) ?? EMPTY;
-      const listed = sums.find((one) => one.currency === currency)?.shows ?? 0n;
-      const elsewhere = money.refundedElsewhere + money.sendBackElsewhere;
-      bookFigures(currency, { ...money, listed, elsewhere, beyond_reach: 0n });
-      const { held, reversed, stillToGo } = standingOf(money);
-      const about = payment.cases.find((one) => one.currency === currency);
-      book(currency, about?.class ?? 'held', held);
-      book(currency, about?.class ?? 'reversed', -reversed);
-      book(currency, 'still_to_go', stillToGo);
-      book(currency, about?.closedAt === null ? about.class : 'not_heard_yet', listed - (money.came - money.went));
-    }
-  };
+/** Adds up what the history reports, with what became of it here. Every reference counts once. */
+export function createIdentity(equal: Comparison['sums']) {
+  const sums: Sums = new Map();
+  for (const { currency, beyond_reach, history_differs, ...figures } of equal) {
+    addFigures(sums, currency, figures);
+    add(sums, currency, 'beyond_reach', beyond_reach);
+    add(sums, currency, 'history_differs', history_differs);
+  }
   return {
-    /** Adds references that differ. @param listed what the list shows of them */
-    add: async (prisma: PrismaClient, mode: Mode, listed: Lists, references: string[]): Promise<void> => {
+    /** Adds references that differ. @param rows what the history reports about them */
+    add: async (prisma: PrismaClient, mode: Mode, rows: Listed, references: string[]): Promise<void> => {
       const where = { mode, reference: { in: references } };
       const payments = await prisma.payment.findMany({ where, include: INCLUDE });
-      for (const payment of payments) bookPayment(payment, listed.get(payment.reference) ?? []);
+      for (const payment of payments) addPayment(sums, payment, rows.get(payment.reference) ?? []);
     },
-    report: (): Identity[] => [...currencies].map(([currency, booked]) => identityOf(currency, booked)),
+    report: (): Identity[] => [...sums].map(([currency, classes]) => identityOf(currency, classes)),
   };
 }
 
-function identityOf(currency: string, booked: ReadonlyMap<string, bigint>): Identity {
+function add(sums: Sums, currency: string, name: string, amount: bigint): void {
+  const classes = sums.get(currency) ?? new Map<string, bigint>();
+  sums.set(currency, classes.set(name, (classes.get(name) ?? 0n) + amount));
+}
+
+/** What went off-provider is still in the history. */
+function addFigures(sums: Sums, currency: string, figures: Figures): void {
+  const signed = { ...figures, refunded: -figures.refunded, written_off: -figures.written_off };
+  for (const name of FIGURES) add(sums, currency, name, signed[name]);
+}
+
+/** A payment that differs, as its ledgers stand now. Held and missing money counts under its case. */
+function addPayment(sums: Sums, payment: Payment, rows: readonly ListedRow[]): void {
+  const currencies = [...payment.ledgers, ...rows].map(({ currency }) => currency || payment.currency);
+  for (const currency of new Set(currencies)) {
+    const row = payment.ledgers.find((one) => one.currency === currency);
+    const ledger = row ? ledgerOf(row) : EMPTY;
+    const listed = listedIn(ledger, rows, currency);
+    const { held, missing, notShown } = figuresOf(ledger);
+    const { captured, retained, refunded, writtenOff, offProvider, recovered } = ledger.books;
+    const outside = { written_off: writtenOff, off_provider: offProvider };
+    addFigures(sums, currency, { listed, captured, retained, refunded, recovered, ...outside });
+    const about = payment.cases.find((one) => one.currency === currency);
+    add(sums, currency, about?.class ?? 'held', held);
+    add(sums, currency, about?.class ?? 'reversed', -missing);
+    add(sums, currency, 'not_shown', notShown);
+    const expected = captured + retained - refunded - writtenOff + offProvider + recovered;
+    const rest = listed - expected - held + missing - notShown;
+    add(sums, currency, about?.closedAt === null ? about.class : 'history_differs', rest);
+  }
+}
+
+/** The balance that this reading of the history reports. */
+function listedIn(ledger: Ledger, rows: readonly ListedRow[], currency: string): bigint {
+  const here = rows.filter((row) => row.currency === currency);
+  const { history } = readingOf(ledger, here, new Date());
+  return history.received - history.outflow;
+}
+
+function identityOf(currency: string, sums: ReadonlyMap<string, bigint>): Identity {
   const major = (amount: bigint): string => formatMajor({ amount, currency });
-  const [listed, earned] = [booked.get('listed') ?? 0n, booked.get('earned') ?? 0n];
-  const classes = [...booked].filter(([name, amount]) => amount !== 0n && name !== 'listed' && name !== 'earned');
-  const left = classes.reduce((rest, [, amount]) => rest - amount, listed - earned);
+  const [listed, captured] = [sums.get('listed') ?? 0n, sums.get('captured') ?? 0n];
+  const classes = [...sums].filter(([name, amount]) => amount !== 0n && name !== 'listed' && name !== 'captured');
+  const left = classes.reduce((rest, [, amount]) => rest - amount, listed - captured);
   const named = Object.fromEntries(classes.map(([name, amount]) => [name, major(amount)]));
-  return { currency, serviceTotal: major(listed), earned: major(earned), classes: named, difference: major(left) };
+  return { currency, serviceTotal: major(listed), earned: major(captured), classes: named, difference: major(left) };
 }

@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { Unanswered } from '../gateway/errors.ts';
@@ -15,7 +16,7 @@ export type Counts = {
   why: string | null;
   setAside: { records: number; totals: Record<string, string> };
 };
-/** Where a run that was interrupted goes on: its rows up to `lastId` are in `listed`. */
+/** Where a run that was interrupted goes on: its rows up to `lastId` are in `history_rows`. */
 export type Checkpoint = { next: Position | null; lastId: string; counts: Counts; window: string };
 
 type ImportParts = { prisma: PrismaClient; gateway: Gateway; client: pg.PoolClient };
@@ -25,21 +26,23 @@ type Imported = { end: End; counts: Counts; isBroken: boolean };
 const ROWS_BETWEEN_CHECKPOINTS = 20_000;
 
 /**
- * Reads the list into `listed`, from a checkpoint on where there is one. A page is written while the next one comes.
+ * Reads the history into `history_rows`, from its checkpoint on if there is one. A page is written while the next one is
+ * read.
  * @param save keeps a checkpoint, once the rows before it are in
  * @returns `isBroken`: a page could not be had, and the next run may go on from the checkpoint
  */
-export async function importList(parts: ImportParts, checkpoint: Checkpoint, save: Save): Promise<Imported> {
+export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, save: Save): Promise<Imported> {
   const { prisma, gateway, client } = parts;
   let { next } = checkpoint;
   const { counts } = checkpoint;
-  let [saved, repeats, last] = [counts.records, 0, new Set<string>()];
+  let [saved, repeats] = [counts.records, 0];
+  let last: Read[] = [];
   const keep = async (): Promise<void> => {
     saved = counts.records;
     // An address that has our key in it is not kept: such a run begins anew.
     if (next !== null && gateway.redact(next.path) !== next.path) return;
     // Not by aggregate: that one reads the whole table.
-    const newest = await prisma.listed.findFirst({ orderBy: { id: 'desc' } });
+    const newest = await prisma.historyRow.findFirst({ orderBy: { id: 'desc' } });
     await save({ ...checkpoint, next, lastId: String(newest?.id ?? 0n), counts });
   };
   if (next === null) return { end: null, counts, isBroken: false };
@@ -56,22 +59,39 @@ export async function importList(parts: ImportParts, checkpoint: Checkpoint, sav
       return { end, counts, isBroken: typeof page === 'string' };
     }
     counts.pages += 1;
-    const read = page.value.rows.map((row) => lineOf(row, gateway, counts));
-    // As where a list ends, and its offset is clamped: it would go on for ever. Two pages may be alike.
-    repeats = read.length > 0 && read.every(({ line }) => last.has(line)) ? repeats + 1 : 0;
+    const read = page.value.rows.map((row) => ({ row, ...lineOf(row, gateway, counts) }));
+    const before = new Set(last.map(({ line }) => line));
+    // A history may clamp its offset at the end, and then it goes on for ever. Two pages may be alike.
+    repeats = read.length > 0 && read.every(({ line }) => before.has(line)) ? repeats + 1 : 0;
     if (repeats === 2) {
       await keep();
       return { end: `page ${counts.pages} of the list has no new row`, counts, isBroken: false };
     }
-    last = new Set(read.map(({ line }) => line));
-    const lines = read.flatMap(({ isKept, line }) => (isKept ? line : []));
-    const columns = 'mode, reference, currency, shows, gone, status, word, service_id';
-    const into = client.query(copyFrom(`COPY listed (${columns}) FROM STDIN WITH (FORMAT csv)`));
+    const lines = read.slice(overlapOf(last, read)).flatMap(({ isKept, line }) => (isKept ? line : []));
+    last = read;
+    const columns = 'mode, reference, currency, received, outflow, status, word, transaction_id';
+    const into = client.query(copyFrom(`COPY history_rows (${columns}) FROM STDIN WITH (FORMAT csv)`));
     // What is kept is redacted, and not the whole page.
     await pipeline([gateway.redact(lines.join(''))], into);
     next = page.value.next;
     if (counts.records - saved >= ROWS_BETWEEN_CHECKPOINTS && next !== null) await keep();
   }
+}
+
+type Read = { row: unknown; line: string; isKept: boolean };
+
+/**
+ * How many rows at the beginning of a page are the last rows of the page before. While the history is read, new
+ * payments move all rows towards later pages, and an outflow that is read twice would count twice.
+ */
+function overlapOf(last: readonly Read[], read: readonly Read[]): number {
+  const [first] = read;
+  for (let start = Math.max(0, last.length - read.length); start < last.length; start += 1) {
+    if (last[start]?.line !== first?.line) continue;
+    const end = last.slice(start);
+    if (end.every(({ row }, place) => isDeepStrictEqual(row, read[place]?.row))) return end.length;
+  }
+  return 0;
 }
 
 /** A row as COPY wants it. One that cannot be read, or is set aside, is counted and not kept. */
@@ -86,11 +106,12 @@ function lineOf(listed: unknown, gateway: Gateway, counts: Counts): { line: stri
   const { aside, row } = read;
   if (aside) counts.setAside.records += 1;
   if (row === null) return { line: rawLine(listed, counts), isKept: false };
-  const { reference, currency, shows, gone, status, word, serviceId } = row;
+  const { reference, currency, received, outflow, status, word, transactionId } = row;
   const { totals } = counts.setAside;
-  if (aside && shows !== 0n) totals[currency] = String(BigInt(totals[currency] ?? 0) + shows);
-  const id = serviceId === null ? '' : cell(serviceId);
-  const amounts = `${shows},${gone},${status}`;
+  const balance = received - outflow;
+  if (aside && balance !== 0n) totals[currency] = String(BigInt(totals[currency] ?? 0) + balance);
+  const id = transactionId === null ? '' : cell(transactionId);
+  const amounts = `${received},${outflow},${status}`;
   const line = `${gateway.mode},${cell(reference)},${cell(currency)},${amounts},${cell(word)},${id}\n`;
   return { line, isKept: !aside };
 }

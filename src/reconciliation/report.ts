@@ -1,4 +1,6 @@
-import { standingOf } from '../payments/money.ts';
+import { EMPTY } from '../ledger/ledger.ts';
+import { positionOf } from '../ledger/position.ts';
+import { ledgerOf } from '../ledger/stored.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Cash } from './cash.ts';
@@ -8,7 +10,7 @@ import type { Counts } from './import.ts';
 /** What a run says, as it is stored and printed. Amounts are texts in major units, times ISO 8601. */
 export type Report = {
   mode: Mode;
-  /** Whether the list, or the window of it, was read to its end. */
+  /** Whether the history, or the window of it, was read to its end. */
   complete: boolean;
   verdict: 'agreed' | 'findings' | 'incomplete';
   /** Why it is incomplete, or what beside the items keeps it from agreeing; a sentence. */
@@ -27,17 +29,17 @@ export type Report = {
 export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<Report, 'findings' | 'items'>> {
   const where = { mode, closedAt: null };
   const counts = await prisma.case.groupBy({ by: ['class'], where, _count: true });
-  const include = { payment: { include: { money: true } } };
+  const include = { payment: { include: { ledgers: true } } };
   const cases = await prisma.case.findMany({ where, include, orderBy: { id: 'asc' }, take: 1_000 });
   const items = cases.map(({ id, class: name, reference, orderId, currency, held, missing, openedAt, payment }) => {
     const major = (amount: bigint): string => formatMajor({ amount, currency });
-    const money = payment.money.find((one) => one.currency === currency);
-    const there = money === undefined ? 0n : money.came - money.went;
-    const need = money === undefined ? 0n : standingOf(money).need;
-    const isMissing = missing > 0n && name !== 'refund_not_shown';
+    const row = payment.ledgers.find((one) => one.currency === currency);
+    const { expected: booked, notShown } = positionOf(row ? ledgerOf(row) : EMPTY, 0);
     const isUnpaid = held > 0n && orderId !== null && payment.status !== 'paid' && currency === payment.currency;
-    const known = isUnpaid ? payment.amount : there - held - missing;
-    const [expected, actual] = isMissing ? [need, need - missing] : [known, there];
+    const expected = isUnpaid ? payment.amount : booked;
+    // A refund that is not shown is still at the provider, and other missing money is not.
+    const isStillThere = name === 'refund_not_shown';
+    const actual = booked + held + notShown - (isStillThere ? 0n : missing);
     const figures = { expected: major(expected), actual: major(actual), held: major(held) };
     const about = { id: String(id), class: name, reference, orderId, currency };
     return { ...about, ...figures, firstSeenAt: openedAt.toISOString() };

@@ -4,21 +4,21 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { minorDigits } from '../platform/money.ts';
 import type { Outcome } from '../platform/prisma/client.ts';
 
-/** A row of the list, as it is kept while a run goes on. Amounts are in minor units. */
-export type ListedRow = {
+/** A row of the history, as it is kept while a run goes on. Amounts are in minor units. */
+export type ReadableRow = {
   reference: string;
   /** Empty where a row that shows no money names none. */
   currency: string;
-  /** What is there by this row. Negative: the row itself is money that went. */
-  shows: bigint;
-  gone: bigint;
+  /** 0: the row is an outflow of its own, or shows no money. */
+  received: bigint;
+  outflow: bigint;
   status: Outcome;
   word: string;
-  serviceId: string | null;
+  transactionId: string | null;
 };
 
 /** `aside`: of another integration or the other mode, with what it shows where that can be read. */
-export type ReadRow = { row: ListedRow; aside: boolean } | { aside: true; row: null } | { unreadable: string };
+export type ReadRow = { row: ReadableRow; aside: boolean } | { aside: true; row: null } | { unreadable: string };
 
 /** As the largest total of an order. A bigint then holds the sum of the rows of one reference. */
 const MAX_AMOUNT = 10n ** 15n;
@@ -36,23 +36,23 @@ export function readRow(row: unknown, gateway: Gateway): ReadRow {
   }
 }
 
-function readOwnRow(row: unknown, isForeign: boolean, { adapter, mode, references }: Gateway): ReadRow {
-  const reading = adapter.read(row);
+function readOwnRow(record: unknown, isForeign: boolean, { adapter, mode, references }: Gateway): ReadRow {
+  const reading = adapter.read(record);
   const aside = isForeign || (reading?.mode != null && reading.mode !== mode);
-  const listed = reading === null ? 'the adapter cannot read the row' : listedRow(reading, adapter, references);
-  if (typeof listed !== 'string') return { row: listed, aside };
-  return aside ? { aside, row: null } : { unreadable: listed };
+  const row = reading === null ? 'the adapter cannot read the row' : rowOf(reading, adapter, references);
+  if (typeof row !== 'string') return { row, aside };
+  return aside ? { aside, row: null } : { unreadable: row };
 }
 
-function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gateway['references']): ListedRow | string {
+function rowOf(reading: Reading, adapter: ServiceAdapter, references: Gateway['references']): ReadableRow | string {
   const reference = references.parse(reading.reference);
   const named = reading.currency?.trim().toUpperCase() ?? '';
   const currency = minorDigits(named) === null ? '' : named;
   if (reference === null) return 'the row names no reference';
   const { word, id } = reading;
-  const serviceId = id === '' ? null : (id ?? null);
-  const shown = (shows: bigint, gone: bigint, status: Outcome = reading.status): ListedRow => {
-    return { reference, currency, shows, gone, status, word, serviceId };
+  const transactionId = id === '' ? null : (id ?? null);
+  const shown = (received: bigint, outflow: bigint, status: Outcome = reading.status): ReadableRow => {
+    return { reference, currency, received, outflow, status, word, transactionId };
   };
   if (reading.status !== 'paid' && reading.status !== 'reversed') return shown(0n, 0n);
   const exact = (value: string | number | null | undefined): bigint | null =>
@@ -63,10 +63,10 @@ function listedRow(reading: Reading, adapter: ServiceAdapter, references: Gatewa
   if (isPaid && amount === null) return 'its amount is missing, or not an exact amount of its currency';
   if (reading.refunded != null && (refunded === null || refunded < 0n)) return 'what was refunded is no amount';
   if (amount === null) return reading.amount == null ? shown(0n, 0n) : 'its amount is not an exact one of its currency';
-  // A row of its own that is money that went.
-  if (amount < 0n) return shown(amount, -amount);
-  // A payment's own row that is reversed shows what is left where it says so, else nothing.
+  // An outflow of its own.
+  if (amount < 0n) return shown(0n, -amount);
+  // A charge that is reversed shows what is left if it says so, and else that all of it went.
   const isLeft = refunded !== null && refunded < amount && (isPaid || refunded > 0n);
   const left = isLeft ? amount - refunded : isPaid && refunded === null ? amount : 0n;
-  return shown(left, amount - left, isPaid && (reading.doubt || amount === 0n) ? 'unproven' : reading.status);
+  return shown(amount, amount - left, isPaid && (reading.doubt || amount === 0n) ? 'unproven' : reading.status);
 }

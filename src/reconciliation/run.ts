@@ -8,22 +8,22 @@ import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma, Run } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import { proveCash } from './cash.ts';
-import { compare, compareWindow, dropListed, dropRepeated, MOST_DIFFERENCES, setAside, sumsOf } from './compare.ts';
-import type { Comparison, Listed, Lists } from './compare.ts';
-import { resolve } from './hear.ts';
+import { isApplied, settlePayment, type AppliedRun } from './apply.ts';
+import { applyFirst, compare, compareWindow, dropRows, MOST_DIFFERENCES, rowsAbout, setAside } from './compare.ts';
+import type { Comparison, Difference, Listed, ListedRow } from './compare.ts';
 import { createIdentity, type Identity } from './identity.ts';
-import { importList, type Checkpoint, type Counts } from './import.ts';
+import { importHistory, type Checkpoint, type Counts } from './import.ts';
 import { openItems, type Report } from './report.ts';
 
 export type ReconcileParts = AskParts & { gateway: Gateway; pool: pg.Pool; onMessage: () => void; logger: Logger };
 
 export type RunOptions = {
-  /** A window of the list, which judges no totals; both null: the whole list. */
+  /** A window of the history, which judges no totals; both null: the whole history. */
   since: Date | null;
   until: Date | null;
   /** Reads and compares; asks nobody, and decides nothing. */
   dryRun?: boolean;
-  /** The first connection to an account with a past: what the list has and we lack is set aside, for ever. */
+  /** The first connection to an account with a past: what the history has and we lack is set aside, for ever. */
   begin?: boolean;
   progress?: (text: string) => void;
 };
@@ -34,15 +34,15 @@ const RESUME_MS = 6 * 3_600_000;
 const MOST_QUESTIONS = 5_000;
 const QUESTIONS_AT_ONCE = 8;
 const BATCH = 500;
-/** More strangers than that at once are an account with a past, or of somebody else. */
-const MOST_STRANGERS = 100;
-/** Of the payments that a whole list should have, it may lack ten, or one in a hundred. */
+/** More unmatched payments than that at once are an account with a past, or of somebody else. */
+const MOST_UNMATCHED = 100;
+/** Of the payments that a whole history should have, it may lack ten, or one in a hundred. */
 const MOST_LACKING = 10;
 const BEGIN = 'is it the right account? If it had payments before this shop, run reconcile --begin once';
 
 /**
- * Compares the service's list with our payments, one run at a time per mode: read it, compare, ask verify about what
- * differs, hear the list, and report. It may be stopped at any moment: what was read is kept, and the rest is repeated.
+ * Compares the service's history with our payments, one run at a time per mode: read it, compare, ask verify about what
+ * differs, apply the history, and report. It may be stopped at any moment: what was read is kept, and the rest is repeated.
  * @throws {UserFacingError} while another run is under way (exit code 2)
  */
 export async function reconcile(parts: ReconcileParts, options: RunOptions): Promise<Report> {
@@ -74,7 +74,7 @@ async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: 
     options.progress?.(`${next.counts.records} records of the list read`);
     return save({ checkpoint: next });
   };
-  const { end, counts, isBroken } = await importList({ prisma, gateway, client }, checkpoint, keep);
+  const { end, counts, isBroken } = await importHistory({ prisma, gateway, client }, checkpoint, keep);
   const running = { ...parts, client, options, run, counts };
   const report = await (end === null ? judge(running) : baseReport(running, end)).catch(async (error: unknown) => {
     await save(ended());
@@ -99,12 +99,12 @@ async function openRun(
   const last = await prisma.run.findFirst({ where: { mode, endedAt: null }, orderBy: { id: 'desc' } });
   const found = last?.checkpoint as Checkpoint | null | undefined;
   if (!dryRun && last && found?.window === window && Date.now() - last.startedAt.getTime() < RESUME_MS) {
-    await dropListed(client, mode, found.lastId);
+    await dropRows(client, mode, found.lastId);
     // A crash of the database has emptied the table.
-    const isThere = found.lastId === '0' || (await prisma.listed.findFirst({ where: { mode } })) !== null;
+    const isThere = found.lastId === '0' || (await prisma.historyRow.findFirst({ where: { mode } })) !== null;
     if (isThere) return { run: last, checkpoint: found };
   }
-  await dropListed(client, mode, '0');
+  await dropRows(client, mode, '0');
   if (!dryRun) await prisma.run.updateMany({ where: { mode, endedAt: null }, data: ended() });
   const counts = {
     records: 0,
@@ -121,7 +121,7 @@ async function openRun(
   return { run: await prisma.run.create({ data: { mode, full, checkpoint: kept } }), checkpoint };
 }
 
-/** The report of a list that could not be judged, and what all others begin with. */
+/** The report of a history that could not be judged, and what all others begin with. */
 async function baseReport({ prisma, gateway, run, counts }: Running, reason: string): Promise<Report> {
   const { mode } = run;
   const { records, pages, unreadable, setAside: aside } = counts;
@@ -134,30 +134,31 @@ async function baseReport({ prisma, gateway, run, counts }: Running, reason: str
   };
 }
 
-type Resolving = Parameters<typeof resolve> extends [unknown, ...infer Rest] ? Rest : never;
-type Done = { verified: number; repaired: number; left: number; strangers: number };
+/** `matched`: payments that look different to SQL, although their rows are applied already. */
+type Done = { matched: number; verified: number; repaired: number; left: number; unmatched: number };
 
-/** Compares a list that was read to its end, settles what differs, and says how that went. */
+/** Compares a history that was read to its end, settles what differs, and says how that went. */
 async function judge(running: Running): Promise<Report> {
   const { prisma, gateway, client, terms, run, counts, options } = running;
   const { mode, lagMin } = terms;
   if (options.begin === true && options.dryRun !== true) counts.setAside.records += await setAside(prisma, mode);
   options.progress?.('comparing');
-  await dropRepeated(client, mode);
   const judged = { mode, startedAt: run.startedAt, lagMin, reachesBackDays: gateway.adapter.history.reachesBackDays };
-  const whole = run.full ? await compare(client, judged) : undefined;
+  const whole = run.full ? await compareWhole(client, judged, options.dryRun === true) : undefined;
   const differences = whole?.differences ?? (await compareWindow(prisma, mode));
-  const known = await prisma.payment.count({ where: { mode, reference: { in: differences } } });
+  const references = differences.map(({ reference }) => reference);
+  const known = await prisma.payment.count({ where: { mode, reference: { in: references } } });
   const isFirst = (await prisma.run.count({ where: { mode, verdict: { in: ['agreed', 'findings'] } } })) === 0;
   const why = whyNotJudged(whole, isFirst ? differences.length - known : 0);
   if (why !== null) return baseReport(running, why);
   const identity = createIdentity(whole?.sums ?? []);
-  const done: Done = { verified: 0, repaired: 0, left: 0, strangers: 0 };
+  const done: Done = { matched: 0, verified: 0, repaired: 0, left: 0, unmatched: 0 };
   for (let from = 0; from < differences.length; from += BATCH) {
     const batch = differences.slice(from, from + BATCH);
-    const listed = await sumsOf(client, mode, batch);
+    const inBatch = batch.map(({ reference }) => reference);
+    const listed = await rowsAbout(client, mode, inBatch);
     if (options.dryRun !== true) await settle(running, batch, listed, done);
-    if (run.full) await identity.add(prisma, mode, listed, batch);
+    if (run.full) await identity.add(prisma, mode, listed, inBatch);
     options.progress?.(`${Math.min(from + BATCH, differences.length)} of ${differences.length} differences looked at`);
   }
   running.onMessage();
@@ -165,10 +166,27 @@ async function judge(running: Running): Promise<Report> {
   return report(running, { ...done, compared, identity: identity.report(), differs: differences.length });
 }
 
+/** A dry run undoes what it applied. */
+async function compareWhole(
+  client: pg.PoolClient,
+  judged: Parameters<typeof compare>[1],
+  isDry: boolean,
+): Promise<Comparison | null> {
+  if (!isDry) {
+    await applyFirst(client, judged);
+    return compare(client, judged);
+  }
+  await client.query('BEGIN');
+  await applyFirst(client, judged);
+  const comparison = await compare(client, judged);
+  await client.query('ROLLBACK');
+  return comparison;
+}
+
 /** @param whole null: too much differs; undefined: a window judges no totals */
-function whyNotJudged(whole: Comparison | null | undefined, strangers: number): string | null {
+function whyNotJudged(whole: Comparison | null | undefined, unmatched: number): string | null {
   if (whole === null) return `more than ${MOST_DIFFERENCES} payments differ: ${BEGIN}`;
-  if (strangers > MOST_STRANGERS) return `${strangers} payments of the list are none of ours: ${BEGIN}`;
+  if (unmatched > MOST_UNMATCHED) return `${unmatched} payments of the list are none of ours: ${BEGIN}`;
   const { lacking, released } = whole?.counts ?? { lacking: 0, released: 0 };
   const isMuch = lacking > MOST_LACKING && lacking * 100 > released;
   return isMuch ? `the list lacks ${lacking} of ${released} paid payments: it is not whole` : null;
@@ -177,7 +195,7 @@ function whyNotJudged(whole: Comparison | null | undefined, strangers: number): 
 type Outcome = Done & { compared: Comparison['counts'] | null; identity: Identity[]; differs: number };
 
 async function report(running: Running, outcome: Outcome): Promise<Report> {
-  const { verified, repaired, left, strangers, compared, identity, differs } = outcome;
+  const { verified, repaired, left, unmatched, compared, identity, differs } = outcome;
   const { prisma, gateway, run, counts, options } = running;
   const cash = run.full ? await proveCash(gateway, identity) : null;
   const open = options.dryRun === true ? { findings: { differs }, items: [] } : await openItems(prisma, run.mode);
@@ -186,47 +204,64 @@ async function report(running: Running, outcome: Outcome): Promise<Report> {
     ...unexplained.map(({ currency, difference }) => `${currency} ${difference} is unexplained`),
     counts.unreadable > 0 && `${counts.unreadable} rows of the list cannot be read: ${counts.why ?? ''}`,
     left > 0 && `${left} payments that differ could not be judged: the next run up to now goes on`,
-    strangers > MOST_STRANGERS && `${strangers} payments of the list are none of ours: was a database restored?`,
+    unmatched > MOST_UNMATCHED && `${unmatched} payments of the list are none of ours: was a database restored?`,
     cash?.reason,
   ].filter((reason) => typeof reason === 'string');
   const isOpen = reasons.length > 0 || Object.values(open.findings).some((count) => count > 0);
   const { reason, history, ...more } = await baseReport(running, reasons.join('; '));
-  const inWindow = () => prisma.listed.groupBy({ by: ['reference'], where: { mode: run.mode } });
+  const inWindow = () => prisma.historyRow.groupBy({ by: ['reference'], where: { mode: run.mode } });
   const references = compared?.references ?? (await inWindow()).length;
   return {
     ...{ ...more, complete: true, verdict: isOpen ? 'findings' : 'agreed', reason: reason === '' ? null : reason },
-    ...{ history: { ...history, references }, matched: compared?.matched ?? 0, repaired, verified, identity },
+    ...{
+      history: { ...history, references },
+      matched: (compared?.matched ?? 0) + outcome.matched,
+      repaired,
+      verified,
+      identity,
+    },
     ...{ ...open, balances: cash?.balances ?? null, transfers: cash?.transfers ?? null },
   };
 }
 
-async function settle(running: Running, batch: string[], listed: Lists, done: Done): Promise<void> {
-  const { prisma, run, gateway } = running;
+async function settle(running: Running, batch: Difference[], listed: Listed, done: Done): Promise<void> {
+  const { prisma, run, gateway, terms } = running;
   const { reachesBackDays } = gateway.adapter.history;
   const isToNow = running.options.until === null;
-  const hearing = { runId: run.id, startedAt: run.startedAt, isWhole: run.full, isToNow, reachesBackDays };
-  const payments = await prisma.payment.findMany({ where: { mode: run.mode, reference: { in: batch } } });
-  const work = batch.map((reference) => async () => {
+  const applied = { runId: run.id, startedAt: run.startedAt, isWhole: run.full, isToNow, reachesBackDays };
+  const where = { mode: run.mode, reference: { in: batch.map(({ reference }) => reference) } };
+  const include = { ledgers: true, releases: { include: { verification: { select: { doubt: true } } } } };
+  const payments = await prisma.payment.findMany({ where, include });
+  const work = batch.map(({ reference, asks }) => async () => {
     const payment = payments.find((one) => one.reference === reference);
-    const sums = listed.get(reference) ?? [];
-    if (payment === undefined) done.strangers += 1;
-    if (payment === undefined && done.strangers > MOST_STRANGERS) return;
+    const rows = listed.get(reference) ?? [];
+    if (payment !== undefined && !asks && isApplied(payment, rows, applied, terms.lagMin)) {
+      if (payment.status === 'paid') done.matched += 1;
+      return;
+    }
+    if (payment === undefined) done.unmatched += 1;
+    if (payment === undefined && done.unmatched > MOST_UNMATCHED) return;
     const orderId = payment?.orderId ?? null;
     const isTooMuch = orderId !== null && done.verified >= MOST_QUESTIONS;
     if (orderId !== null && !isTooMuch) done.verified += 1;
-    const isNew = payment === undefined ? strangerOf(reference, run, reachesBackDays, sums) : undefined;
+    const isNew = payment === undefined ? unmatchedPayment(reference, run, rows, reachesBackDays) : undefined;
     const differing = { reference, orderId, isNew };
-    if (isTooMuch || !(await resolveAlone(running, differing, sums, hearing))) done.left += 1;
+    if (isTooMuch || !(await settleAlone(running, differing, rows, applied))) done.left += 1;
   });
   await new PQueue({ concurrency: QUESTIONS_AT_ONCE }).addAll(work);
   const unpaid = payments.filter(({ status }) => status !== 'paid').map(({ reference }) => reference);
   done.repaired += await prisma.payment.count({ where: { reference: { in: unpaid }, status: 'paid' } });
 }
 
-/** Resolves one reference. If the database refuses what is to be written of it, the others go on without it. */
-async function resolveAlone(running: Running, ...[differing, sums, hearing]: Resolving): Promise<boolean> {
+/** Settles one reference. If the database refuses its change, the others go on without it. */
+async function settleAlone(
+  running: Running,
+  differing: Parameters<typeof settlePayment>[1],
+  rows: ListedRow[],
+  applied: AppliedRun,
+): Promise<boolean> {
   try {
-    return await resolve(running, differing, sums, hearing);
+    return await settlePayment(running, differing, rows, applied);
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     running.logger.error({ err: error, reference: differing.reference }, 'a payment could not be reconciled');
@@ -234,10 +269,10 @@ async function resolveAlone(running: Running, ...[differing, sums, hearing]: Res
   }
 }
 
-/** The payment of money that nobody here has made: it belongs to no order, and is as old as the list reaches. */
-function strangerOf(reference: string, { mode, startedAt }: Run, days: number | null, sums: Listed[]) {
-  const money = sums.find(({ shows }) => shows > 0n);
+/** The row of a payment that nobody here has made. It belongs to no order, and is as old as the history reaches back. */
+function unmatchedPayment(reference: string, { mode, startedAt }: Run, rows: ListedRow[], days: number | null) {
+  const money = rows.find(({ received, outflow }) => received > outflow);
   const openedAt = days === null ? null : new Date(startedAt.getTime() - days * 86_400_000);
   const alone = { reference, mode, status: 'foreign' as const, nextCheckAt: null, openedAt };
-  return money && { ...alone, amount: money.shows, currency: money.currency };
+  return money && { ...alone, amount: money.received - money.outflow, currency: money.currency };
 }

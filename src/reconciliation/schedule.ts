@@ -25,7 +25,7 @@ export function startReconciliation(parts: ReconcileParts, everyMin: number, log
   return startLoop('reconciliation', pass, MINUTE_MS / 2, logger);
 }
 
-/** @returns from when on the list is due; null: the whole list; undefined: nothing is due */
+/** @returns from when on the history is due; null: the whole history; undefined: nothing is due */
 async function dueSince({ prisma, gateway, terms }: ReconcileParts, everyMin: number) {
   const newest = (where: object) =>
     prisma.run.findFirst({ where: { mode: terms.mode, ...where }, orderBy: { id: 'desc' } });

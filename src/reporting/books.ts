@@ -3,15 +3,24 @@ import type { JournalEntry, Mode, PrismaClient } from '../platform/prisma/client
 import { dateOf, startOfDay, timeOf } from '../custom/days.ts';
 import { masked } from './words.ts';
 
-/** A line of the journal that changes what is ours and not taken back, or what is held; by how much, in minor units. */
+/** One change of a ledger: by how much it changes what is ours and was not taken back, and what is held; minor units. */
 type Movement = Pick<JournalEntry, 'at' | 'by' | 'data'> &
   Record<'reference' | 'counter' | 'currency', string> &
   Record<'order' | 'own_number' | 'email' | 'what', string | null> & { change: bigint; held: bigint };
 
-/** By the counter that grew; what another one changes was taken back, or came back. */
-export function typeOf({ counter, change }: Movement) {
-  if (counter.startsWith('refunded')) return 'refunded';
-  return counter === 'earned' ? 'paid' : counter === 'kept' ? 'kept' : change < 0n ? 'taken back' : 'came back';
+/** The figures of a ledger that say what kind of movement it is, in both versions' names. */
+const TYPES: Record<string, string> = {
+  captured: 'paid',
+  earned: 'paid',
+  retained: 'kept',
+  recovered: 'kept',
+  kept: 'kept',
+  refunded: 'refunded',
+};
+
+/** By the booking. Where nothing was booked, money was taken back by itself, or came back. */
+export function typeOf({ counter, change }: Movement): string {
+  return TYPES[counter] ?? (change < 0n ? 'taken back' : 'came back');
 }
 
 /** Whether a text is a month like `2026-10`. */
@@ -27,29 +36,40 @@ export function monthSpan(month: string, timeZone: string): Span {
 /** In the transaction of what reads all of the journal: that may take longer than what somebody waits for. */
 const unhurried = (prisma: PrismaClient) => prisma.$executeRaw`SET LOCAL statement_timeout = 0`;
 
-/** The movements of some time, the oldest first. All there ever were add up to `ours - reversed` of money.ts. */
+/**
+ * How much each figure of the journal counts in what is ours and in what is held. The lowest rank names a movement. The
+ * second half are the names of version 1.0.0, whose held money is what came less what became of it.
+ */
+const SIGNS = JSON.stringify([
+  { counter: 'captured', ours: 1, held: 0, rank: 1 },
+  { counter: 'retained', ours: 1, held: 0, rank: 1 },
+  { counter: 'recovered', ours: 1, held: 0, rank: 1 },
+  { counter: 'refunded', ours: -1, held: 0, rank: 2 },
+  { counter: 'writtenOff', ours: -1, held: 0, rank: 3 },
+  { counter: 'missing', ours: -1, held: 0, rank: 4 },
+  { counter: 'held', ours: 0, held: 1, rank: 5 },
+  { counter: 'earned', ours: 1, held: -1, rank: 1 },
+  { counter: 'kept', ours: 1, held: -1, rank: 1 },
+  { counter: 'lost', ours: -1, held: 0, rank: 3 },
+  { counter: 'came', ours: 0, held: 1, rank: 5 },
+  { counter: 'sendBack', ours: 0, held: -1, rank: 5 },
+]);
+
+/** The movements of some time, the oldest first. All there ever were add up to `ours` less missing money. */
 export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span) {
-  // Raw: sums up to each line. What goes back by itself is written right behind what went or came, and counts with it.
+  // Raw: the lines of one change have one time and are one movement, which is called after its first booking.
   return prisma.$queryRaw<Movement[]>`
-    WITH signs (counter, ours, gone, back, held) AS (VALUES ('came', 0, 0, 0, 1), ('went', 0, 1, 0, 0),
-      ('earned', 1, 0, 0, -1), ('kept', 1, 0, 0, -1), ('sendBack', 0, 0, 1, -1), ('refunded', -1, -1, 0, 0),
-      ('lost', -1, -1, 0, 0), ('refundedElsewhere', 0, 1, 0, 0), ('sendBackElsewhere', 0, 1, 0, 0)),
-    lines AS (
-      SELECT j.*, j.amount * held AS held, sum(j.amount * ours) OVER so_far
-        - greatest(0, sum(j.amount * gone) OVER so_far - sum(j.amount * back) OVER with_next) AS ours
-      FROM journal j JOIN signs USING (counter) JOIN payments p USING (reference)
-      WHERE p.mode = ${mode}::mode AND j.counter IS NOT NULL AND reference IN (
-        SELECT reference FROM journal WHERE counter IS NOT NULL AND at >= ${gte} AND at < ${lt})
-      WINDOW so_far AS (PARTITION BY reference, j.currency ORDER BY j.id),
-        with_next AS (so_far ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)),
-    changes AS (
-      SELECT *, ours - lag(ours, 1, 0::numeric) OVER (PARTITION BY reference, currency ORDER BY id) AS change
-      FROM lines)
-    SELECT at, "by", data, reference, counter, c.currency, change::bigint, held::bigint, o.id AS order,
+    WITH movements AS (
+      SELECT min(j.id) AS id, j.at, j.reference, j.currency, sum(j.amount * ours)::bigint AS change,
+        sum(j.amount * held)::bigint AS held, (array_agg(j.id ORDER BY rank, j.id))[1] AS first_id
+      FROM journal j JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter) JOIN payments p USING (reference)
+      WHERE p.mode = ${mode}::mode AND j.at >= ${gte} AND j.at < ${lt} GROUP BY j.at, j.reference, j.currency)
+    SELECT m.at, j."by", j.data, m.reference, j.counter, m.currency, change, held, o.id AS order,
       external_id AS own_number, email, (SELECT string_agg(quantity || ' × ' || description, ', ' ORDER BY position)
         FROM order_lines WHERE order_id = o.id) AS what
-    FROM changes c JOIN payments USING (reference) LEFT JOIN orders o ON o.id = payments.order_id
-    WHERE (change <> 0 OR held <> 0) AND at >= ${gte} AND at < ${lt} ORDER BY c.id`;
+    FROM movements m JOIN journal j ON j.id = first_id JOIN payments p ON p.reference = m.reference
+      LEFT JOIN orders o ON o.id = p.order_id
+    WHERE change <> 0 OR held <> 0 ORDER BY m.at, m.id`;
 }
 
 const PAGE = 500;
@@ -76,9 +96,9 @@ export async function bookTotals(prisma: PrismaClient, mode: Mode, month: string
   const span = monthSpan(month, timeZone);
   // Raw: the mode stands with the payment.
   const holding = prisma.$queryRaw<{ currency: string; held: bigint }[]>`
-    SELECT j.currency, sum(CASE counter WHEN 'came' THEN j.amount ELSE -j.amount END)::bigint AS held
-    FROM journal j JOIN payments p USING (reference) WHERE p.mode = ${mode}::mode AND at < ${span.lt}
-      AND counter IN ('came', 'earned', 'kept', 'sendBack') GROUP BY j.currency ORDER BY j.currency`;
+    SELECT j.currency, sum(j.amount * held)::bigint AS held
+    FROM journal j JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter) JOIN payments p USING (reference)
+    WHERE p.mode = ${mode}::mode AND j.at < ${span.lt} GROUP BY j.currency ORDER BY j.currency`;
   const [, balances, moved] = await prisma.$transaction([unhurried(prisma), holding, movementsOf(prisma, mode, span)]);
   return balances.map(({ currency, held }) => {
     const sum = (type = ''): string => {

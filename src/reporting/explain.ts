@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { standingOf } from '../payments/money.ts';
 import type { JournalEntry, Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
 import { amountText, caseWords, masked, orderWords, TEXTS, TOLD, TOLD_PAYMENT, totalsOf } from './words.ts';
@@ -8,21 +7,21 @@ import { whoText, wordsOf, write, type Told, type ToldPayment } from './words.ts
 type Subject = { orderId?: string; reference?: string };
 
 /**
- * One order, or a stranger's payment, as a story. Amounts are texts like `NGN 12,750.00`, and the customer is masked.
+ * One order, or an unmatched payment, as a story. Amounts are texts like `NGN 12,750.00`, and the customer is masked.
  * @returns null: there is none in this mode
  */
 export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject, view: View, withEvidence = false) {
   const { reference = '', orderId } = subject;
-  const stranger = await prisma.payment.findFirst({ where: { mode, reference }, include: TOLD_PAYMENT });
-  const id = orderId ?? stranger?.orderId ?? '';
+  const payment = await prisma.payment.findFirst({ where: { mode, reference }, include: TOLD_PAYMENT });
+  const id = orderId ?? payment?.orderId ?? '';
   const order = await prisma.order.findFirst({ where: { id, mode }, include: TOLD });
-  if (order === null && stranger === null) return null;
-  const payments = order?.payments ?? (stranger ? [stranger] : []);
+  if (order === null && payment === null) return null;
+  const payments = order?.payments ?? (payment ? [payment] : []);
   const about = { reference: { in: payments.map((one) => one.reference) } };
-  // What was written of a stranger's payment before a person gave it to an order names no order.
+  // Lines about an unmatched payment name no order until a person gives it to one.
   const written = [{ orderId: id }, { orderId: null, ...about }];
   const journal = await prisma.journalEntry.findMany({ where: { OR: written }, orderBy: { id: 'asc' } });
-  const [foreign] = stranger?.cases.slice(-1).map((one) => ({ ...one, payment: stranger, order: null })) ?? [];
+  const [foreign] = payment?.cases.slice(-1).map((one) => ({ ...one, payment, order: null })) ?? [];
   return {
     ...{ orderId: order?.id ?? null, externalId: order?.externalId ?? null, mode },
     customer: order && masked(order.email),
@@ -38,25 +37,28 @@ export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject
 export type Story = NonNullable<Awaited<ReturnType<typeof explain>>>;
 
 function moneyTable(order: Told | null, payments: readonly ToldPayment[]) {
-  const shown = payments.flatMap(({ money }) => money.map(({ currency }) => currency));
+  const shown = payments.flatMap(({ ledgers }) => ledgers.map(({ currency }) => currency));
   return [...new Set(order ? [order.currency, ...shown] : shown)].map((currency) => {
-    const { came, went, held, ours } = totalsOf(payments, currency);
+    const { received, outflow, held, ours } = totalsOf(payments, currency);
     const text = (amount: bigint): string => amountText({ amount, currency });
     const price = order?.currency === currency ? amountText(order) : null;
-    return { price, came: text(came), 'went back': text(went), held: text(held), ours: text(ours) };
+    return { price, came: text(received), 'went back': text(outflow), held: text(held), ours: text(ours) };
   });
 }
 
-function paymentLine({ reference, status, money, createdAt: at }: ToldPayment, order: Told | null) {
-  const came = money.filter((row) => row.came > 0n).map((row) => amountText({ ...row, amount: row.came }));
-  const isHeld = money.some((row) => standingOf(row).held > 0n);
+function paymentLine(payment: ToldPayment, order: Told | null) {
+  const { reference, status, ledgers, createdAt: at } = payment;
+  const totals = ledgers.map(({ currency }) => ({ currency, ...totalsOf([payment], currency) }));
+  const came = totals.filter(({ received }) => received > 0n);
+  const isHeld = totals.some(({ held }) => held > 0n);
   const role = order?.releasedReference === reference ? 'paid this order' : isHeld ? 'held for you to decide' : status;
-  return { came: came.join(' and ') || null, role, at, reference };
+  const texts = came.map(({ received, currency }) => amountText({ amount: received, currency }));
+  return { came: texts.join(' and ') || null, role, at, reference };
 }
 
-/** What happened, in sentences; the same again and again is one line. Statuses follow from the other lines. */
+/** What happened, in sentences; the same again and again is one line. */
 function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
-  const told = journal.filter(({ what }) => !/^order (paid|pending|review|failed|expired|cancelled)$/.test(what));
+  const told = journal.filter(isTold);
   const sent = order?.messages.flatMap(({ sentAt }) => sentAt ?? []) ?? [];
   const lines = [
     ...told.map((entry) => ({ at: entry.at, text: sentenceOf(entry) })),
@@ -69,6 +71,12 @@ function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
     else folded.push({ at, until: at, times: 1, text });
   }
   return folded;
+}
+
+/** Statuses, held and missing money follow from the other lines. A figure that shrank came right by itself. */
+function isTold({ what, counter, amount }: JournalEntry): boolean {
+  const isStatus = /^order (paid|pending|review|failed|expired|cancelled)$/.test(what);
+  return !isStatus && counter !== 'held' && counter !== 'missing' && (amount === null || amount > 0n);
 }
 
 /** By what happened and its counter, else by its counter, else by what happened. */

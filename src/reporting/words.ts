@@ -1,6 +1,7 @@
 import words from '../custom/words.json' with { type: 'json' };
+import { BOOK_FIGURES } from '../ledger/books.ts';
 import { BY_DEADLINE } from '../orders/order.ts';
-import { standingOf } from '../payments/money.ts';
+import { figuresOf, ledgerOf, oursOf } from '../ledger/stored.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
@@ -13,7 +14,7 @@ type Texts = Record<'states' | 'cases', Record<string, Words>> & Record<'happene
 export const TEXTS: Texts = words;
 
 /** What the words of a payment, an order and a case look at: `prisma.order.findMany({ include: TOLD })`. */
-export const TOLD_PAYMENT = { money: true, cases: { orderBy: { id: 'asc' } } } satisfies Prisma.PaymentInclude;
+export const TOLD_PAYMENT = { ledgers: true, cases: { orderBy: { id: 'asc' } } } satisfies Prisma.PaymentInclude;
 export const TOLD = {
   payments: { include: TOLD_PAYMENT, orderBy: { createdAt: 'asc' } },
   refunds: { orderBy: { id: 'asc' } },
@@ -58,17 +59,22 @@ export function balanceWords({ amount, currency }: { amount: bigint; currency: s
   return wordsOf(TEXTS.cases, 'balance', { side, size: amountText({ amount: size, currency }) });
 }
 
-const BOOKED = ['came', 'went', 'earned', 'kept', 'sendBack', 'refunded', 'lost'] as const;
-const FIGURES = [...BOOKED, 'held', 'reversed', 'stillToGo', 'ours'] as const;
+const SHOWN = ['received', 'outflow', 'held', 'missing', 'notShown', 'cameAndWent', 'ours'] as const;
+const FIGURES = [...SHOWN, ...BOOK_FIGURES] as const;
+export type Totals = Record<(typeof FIGURES)[number], bigint>;
 
-/** What the ledgers of payments say together in one currency, in minor units. */
-export function totalsOf(payments: readonly Pick<ToldPayment, 'money'>[], currency: string) {
-  const rows = payments.flatMap(({ money }) => money).filter((row) => row.currency === currency);
-  const standings = rows.map((row) => ({ ...row, ...standingOf(row) }));
-  // What was taken back is not ours, also while nobody has decided about it.
-  const all = standings.map((one) => ({ ...one, ours: one.ours - one.reversed }));
+/** What the ledgers of payments say together in one currency, in minor units. `ours` is without missing money. */
+export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], currency: string): Totals {
+  const rows = payments.flatMap(({ ledgers }) => ledgers).filter((row) => row.currency === currency);
+  const all = rows.map((row) => {
+    const ledger = ledgerOf(row);
+    const figures = figuresOf(ledger);
+    // What came and went before anybody decided was returned, too, although nothing is booked.
+    const returned = ledger.books.returned + figures.cameAndWent;
+    return { ...figures, ...ledger.books, returned, ours: oursOf(ledger, figures.missing) };
+  });
   const sums = FIGURES.map((one) => [one, all.reduce((sum, row) => sum + row[one], 0n)]);
-  return Object.fromEntries(sums) as Record<(typeof FIGURES)[number], bigint>;
+  return Object.fromEntries(sums) as Totals;
 }
 
 /** The words of an order as its ledger stands: what is missing or held comes first, whether a case is open or not. */
@@ -76,7 +82,8 @@ export function orderWords(order: Told, view: View): Words {
   const [trouble] = order.payments.flatMap(troublesOf).sort((a, b) => a.rank - b.rank);
   if (trouble !== undefined) return caseWords({ ...trouble, order }, view);
   // An order that is not paid may have got money in another currency.
-  const shown = order.payments.flatMap(({ money }) => money).find(({ came }) => came > 0n);
+  const rows = order.payments.flatMap(({ ledgers }) => ledgers);
+  const shown = rows.find((row) => figuresOf(ledgerOf(row)).received > 0n);
   const currency = (order.release === null ? shown?.currency : null) ?? order.currency;
   return wordsOf(TEXTS.states, stateOf(order, currency), valuesOf(order, currency, view));
 }
@@ -86,11 +93,13 @@ type Trouble = Pick<ToldCase, 'class' | 'held' | 'missing' | 'currency' | 'evide
 /** What is missing, held or not understood of a payment, by its ledger; a case knows why. */
 function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
   const open = payment.cases.filter(({ closedAt, held }) => closedAt === null && held === 0n);
-  const booked = payment.money.flatMap((row) => {
-    const { currency, held, reversed: missing } = { ...row, ...standingOf(row) };
-    if (missing > 0n) return { payment, class: 'reversed', evidence: {}, missing, currency, held, rank: 0 };
+  const booked = payment.ledgers.flatMap((row) => {
+    const { currency } = row;
+    const { held, missing } = figuresOf(ledgerOf(row));
+    const about = { evidence: {}, missing, currency, payment, held };
+    if (missing > 0n) return { ...about, class: 'reversed', rank: 0 };
     const why = payment.cases.findLast((one) => one.currency === currency && one.held > 0n);
-    return held > 0n ? { class: 'unproven', evidence: {}, missing, currency, ...why, payment, held, rank: 2 } : [];
+    return held > 0n ? { ...about, class: why?.class ?? 'unproven', evidence: why?.evidence ?? {}, rank: 2 } : [];
   });
   return [...booked, ...open.map((one) => ({ ...one, payment, rank: one.missing > 0n ? 1 : 3 }))];
 }
@@ -101,29 +110,27 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   const money = (amount: bigint): string => amountText({ amount, currency });
   const price = order?.amount ?? 0n;
   const isPaidBy = order?.releasedReference === payment.reference;
-  const { reversed, sendBack } = totalsOf([payment], currency);
-  const twice = reversed === 0n && sendBack > 0n ? ', twice' : '';
   const more = held > 0n ? ', held' : '';
-  const kinds: Record<string, string> = { contradicted: more, unproven: more, reversed: isPaidBy ? twice : ', kept' };
+  const kinds: Record<string, string> = { contradicted: more, unproven: more, reversed: isPaidBy ? '' : ', kept' };
   return wordsOf(TEXTS.cases, one.class + (kinds[one.class] ?? ''), {
     ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
     ...{ held: money(held), missing: money(missing), short: money(price - held), over: money(held - price) },
     ratio: held > price ? `${held / (price || 1n)} times as much` : `1/${price / (held || 1n)} of it`,
     ...{ reference: clip(payment.reference, 9), paidBy: clip(order?.releasedReference, 9) },
     ended: order?.endedBy === BY_DEADLINE ? 'was over' : 'was cancelled',
-    ...{ word: clip(said.verifyWord ?? said.listWord, 30), doubt: clip(said.verifyDoubt, 70) },
+    ...{ word: clip(said.verifyWord ?? said.historyWord, 30), doubt: clip(said.verifyDoubt, 70) },
   });
 }
 
 function stateOf(order: Told, currency: string): string {
   const { payments, release, endedBy, status } = order;
   const [message] = order.messages;
-  const { ours, lost, kept, sendBack, refunded, stillToGo } = totalsOf(payments, currency);
-  if (lost > 0n) return 'lost';
+  const { ours, writtenOff, retained, returned, refunded, notShown } = totalsOf(payments, currency);
+  if (writtenOff > 0n) return 'lost';
   if (release === null) {
     if (status === 'pending') return payments.some((one) => one.checkoutUrl !== null) ? 'waiting' : 'unopened';
-    if (kept > 0n) return 'kept';
-    if (sendBack > 0n) return stillToGo > 0n ? 'notShown' : 'refunded';
+    if (retained > 0n) return 'kept';
+    if (returned > 0n) return notShown > 0n ? 'notShown' : 'refunded';
     return endedBy === null ? 'failed' : endedBy === BY_DEADLINE ? 'tooLate' : 'cancelled';
   }
   if (ours > 0n && message?.sentAt === null) {
@@ -131,8 +138,8 @@ function stateOf(order: Told, currency: string): string {
     if (message.tries > 0 && message.nextTryAt === null) return 'givenUp';
     if (message.lastError !== null) return 'silent';
   }
-  if (stillToGo > 0n) return 'notShown';
-  if (refunded + sendBack > 0n) return ours > 0n ? 'partRefunded' : 'refunded';
+  if (notShown > 0n) return 'notShown';
+  if (refunded + returned > 0n) return ours > 0n ? 'partRefunded' : 'refunded';
   if (release.acceptedBy !== null) return 'accepted';
   return message?.sentAt === null && message.nextTryAt === null ? 'unconnected' : 'sent';
 }
@@ -143,18 +150,19 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
   const { payments, refunds, release } = order;
   const [message] = order.messages;
   const sums = totalsOf(payments, currency);
-  const booked = sums.earned + sums.kept;
+  const booked = sums.captured + sums.retained;
   const money = (amount: bigint): string => amountText({ amount, currency });
   const decided = payments.flatMap(({ cases }) => cases).filter(({ decision }) => decision !== null);
   const back = decided.findLast(({ decision }) => decision === 'refund');
-  const ending = decided.findLast((one) => one.decision === (sums.lost > 0n ? 'write-off' : 'keep')) ?? decided.at(-1);
+  const ending =
+    decided.findLast((one) => one.decision === (sums.writtenOff > 0n ? 'write-off' : 'keep')) ?? decided.at(-1);
   const number = refunds.at(-1)?.externalId ?? back?.number;
   const gone = [...refunds.map((one) => one.at), ...decided.map((one) => one.closedAt)].map(Number);
   const [nextCheck] = payments.flatMap((one) => one.nextCheckAt ?? []).sort((a, b) => Number(a) - Number(b));
   return {
     ...Object.fromEntries(FIGURES.map((one) => [one, money(sums[one])])),
-    ...{ price: amountText(order), booked: money(booked), got: money(booked + sums.sendBack) },
-    ...{ returned: money(sums.refunded + sums.sendBack), part: sums.ours > 0n ? 'Part refunded' : 'Refunded' },
+    ...{ price: amountText(order), booked: money(booked), got: money(booked + sums.returned) },
+    ...{ back: money(sums.refunded + sums.returned), part: sums.ours > 0n ? 'Part refunded' : 'Refunded' },
     refunded: refunds.length > 0 || back ? 'refunded' : 'taken back',
     number: number ? `, number ${clip(number)}` : '',
     showBy: whenText(new Date(Math.max(...gone, 0) + REFUND_SHOWS_MS), view),

@@ -1,6 +1,6 @@
 import { dateOf, type View } from '../custom/days.ts';
 import type { Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
-import { amountText, TOLD, totalsOf, write } from '../reporting/words.ts';
+import { amountText, TOLD, totalsOf, write, type Totals } from '../reporting/words.ts';
 import words from './words.json' with { type: 'json' };
 
 /** Who wants other words, or another language, edits words.json; what stands in braces is filled in. */
@@ -8,10 +8,19 @@ export const WORDS = words;
 export type Words = typeof words;
 export type State = keyof Words['states'];
 
+/** The figures of the journal that tell the shopper what went. Version 1.0.0 called them otherwise. */
+const GONE = new Map([
+  ['returned', 'returned'],
+  ['refunded', 'refunded'],
+  ['writtenOff', 'writtenOff'],
+  ['sendBack', 'returned'],
+  ['lost', 'writtenOff'],
+]);
+
 const SHOWN = {
   ...TOLD,
   lines: { orderBy: { position: 'asc' } },
-  journal: { where: { counter: { in: ['sendBack', 'refunded', 'lost'] } }, orderBy: { id: 'asc' } },
+  journal: { where: { counter: { in: [...GONE.keys()] } }, orderBy: { id: 'asc' } },
 } satisfies Prisma.OrderInclude;
 export type ShownOrder = Prisma.OrderGetPayload<{ include: typeof SHOWN }>;
 
@@ -37,13 +46,12 @@ export type Told = {
   reference: string | null;
 };
 
-type Sums = ReturnType<typeof totalsOf> & { currency: string };
+type Sums = Totals & { currency: string };
 
 /** What the shopper is told of an order: by its ledger, whether a case is open or not. Pure. */
 export function tell(order: ShownOrder, words: Words, view: View): Told {
   const { refunds, language } = words;
-  const came = order.payments.flatMap(({ money }) => money.filter((row) => row.came > 0n));
-  const currencies = [...new Set([order.currency, ...came.map((row) => row.currency)])];
+  const currencies = [...new Set([order.currency, ...order.payments.flatMap(receivedIn)])];
   const sums = currencies.map((currency): Sums => ({ currency, ...totalsOf(order.payments, currency) }));
   const moves = sums.flatMap((one) => movesOf(order, one));
   const state = stateOf(order, sums, moves);
@@ -64,12 +72,15 @@ export function tell(order: ShownOrder, words: Words, view: View): Told {
     state,
     values: {
       ...{ price: amountText(order), number: last.number },
-      ...{ earned: money((one) => one.earned), held: money((one) => one.held), kept: money((one) => one.kept) },
-      ...{ over: money((one) => one.held - order.amount), extra: money((one) => one.sendBack) },
-      gone: money((one) => one.reversed + one.lost || one.sendBack),
+      captured: money((one) => one.captured),
+      held: money((one) => one.held),
+      kept: money((one) => one.retained),
+      over: money((one) => one.held - order.amount),
+      extra: money((one) => one.returned),
+      gone: money((one) => one.missing + one.writtenOff || one.returned),
       refunds: write(back.length === 1 ? refunds.one : refunds.several, { amount, ...last }),
     },
-    rows: sums.flatMap(({ currency, came, held, ours }, index) => {
+    rows: sums.flatMap(({ currency, received, held, ours }, index) => {
       const row = (name: string, amount: bigint, isSum = false): Row => ({ name, amount, currency, isSum });
       const price = index === 0 ? order.amount : 0n;
       const goods = order.lines.map(({ quantity: n, description, unitAmount }) =>
@@ -78,7 +89,7 @@ export function tell(order: ShownOrder, words: Words, view: View): Told {
       const went = moves.filter((one) => one.currency === currency);
       return [
         ...(index === 0 ? [...goods, row(words.order.total, price, true)] : []),
-        ...(came > 0n && came !== price ? [row(words.order.came, came)] : []),
+        ...(received > 0n && received !== price ? [row(words.order.came, received)] : []),
         ...went.map((move) => row(write(words.order[move.what], told(move)), -move.amount)),
         ...(went.length > 0 ? [row(words.order.inTheEnd, held + ours, true)] : []),
       ];
@@ -99,44 +110,53 @@ export function momentText(at: Date, language: string, view: View): string {
   return `${dayText(at, language, view)}, ${time}`;
 }
 
-function movesOf({ journal }: ShownOrder, { currency, reversed }: Sums): Move[] {
+/** The currencies in which money came by a payment. */
+function receivedIn(payment: ShownOrder['payments'][number]): string[] {
+  const currencies = payment.ledgers.map(({ currency }) => currency);
+  return currencies.filter((currency) => totalsOf([payment], currency).received > 0n);
+}
+
+function movesOf({ journal }: ShownOrder, { currency, missing, cameAndWent }: Sums): Move[] {
   const written = journal.flatMap(({ counter, amount, at, data, ...row }): Move[] => {
     if (row.currency !== currency || amount === null) return [];
     const { number = null } = data as { number?: string | null };
     // Held money that went before anybody decided about it was refunded by nobody.
-    const isOurs = counter === 'refunded' || row.what === 'decided';
-    const what = counter === 'lost' ? 'takenBack' : isOurs ? 'refunded' : 'wentBack';
+    const figure = GONE.get(counter ?? '');
+    const isOurs = figure === 'refunded' || row.what === 'decided';
+    const what = figure === 'writtenOff' ? 'takenBack' : isOurs ? 'refunded' : 'wentBack';
     return [{ what, amount, currency, at, number }];
   });
-  const unwritten = { what: 'takenBack', amount: reversed, currency, at: null, number: null } as const;
-  return reversed > 0n ? [...written, unwritten] : written;
+  const unwritten = { currency, at: null, number: null };
+  if (cameAndWent > 0n) written.push({ ...unwritten, what: 'wentBack', amount: cameAndWent });
+  if (missing > 0n) written.push({ ...unwritten, what: 'takenBack', amount: missing });
+  return written;
 }
 
 function stateOf(order: ShownOrder, sums: readonly Sums[], moves: readonly Move[]): State {
   const { status, release, payments } = order;
   const has = (...figures: (keyof Sums)[]) => sums.some((one) => figures.some((figure) => BigInt(one[figure]) > 0n));
   const isRefunded = moves.some(({ what }) => what === 'refunded');
-  if (has('reversed', 'lost')) return has('ours', 'held') ? 'partTakenBack' : 'takenBack';
+  if (has('missing', 'writtenOff')) return has('ours', 'held') ? 'partTakenBack' : 'takenBack';
   if (release !== null) {
     if (has('held')) return 'twice';
     if (has('refunded')) return has('ours') ? 'partRefunded' : 'refunded';
-    if (has('sendBack')) return isRefunded ? surplusState(order) : 'extraBack';
-    return has('kept') ? 'extraKept' : 'paid';
+    if (has('returned')) return isRefunded ? surplusState(order) : 'extraBack';
+    return has('retained') ? 'extraKept' : 'paid';
   }
   if (has('held') || status === 'review') return heldState(order, sums);
   // A page that was never handed out cannot have been paid.
   const isOpen = payments.some((one) => one.checkoutUrl !== null && one.status === 'open');
   const isTried = payments.some((one) => one.status === 'failed' || one.status === 'expired');
   if (status === 'pending') return isOpen ? 'waiting' : isTried ? 'notPaid' : 'unpaid';
-  if (has('kept')) return 'kept';
-  if (has('sendBack')) return isRefunded ? 'refunded' : 'takenBack';
+  if (has('retained')) return 'kept';
+  if (has('returned')) return isRefunded ? 'refunded' : 'takenBack';
   return status === 'cancelled' ? 'cancelled' : status === 'expired' ? 'over' : 'notPaid';
 }
 
 /** The surplus of the payment that paid the order, or another payment. */
 function surplusState({ payments, releasedReference }: ShownOrder): State {
   const paid = payments.find(({ reference }) => reference === releasedReference);
-  return paid?.money.some(({ sendBack }) => sendBack > 0n) ? 'muchRefunded' : 'twiceRefunded';
+  return paid?.ledgers.some(({ returned }) => returned > 0n) ? 'muchRefunded' : 'twiceRefunded';
 }
 
 function heldState({ payments, amount, endedAt }: ShownOrder, [own, ...others]: readonly Sums[]): State {
@@ -150,7 +170,12 @@ function heldState({ payments, amount, endedAt }: ShownOrder, [own, ...others]: 
 }
 
 function askedAbout({ payments, releasedReference }: ShownOrder): string | null {
-  const odd = payments.findLast(({ money }) => money.some((row) => row.came > row.earned || row.went > 0n));
+  const odd = payments.findLast((payment) =>
+    payment.ledgers.some(({ currency }) => {
+      const { received, captured, outflow } = totalsOf([payment], currency);
+      return received > captured || outflow > 0n;
+    }),
+  );
   const paid = payments.find(({ reference }) => reference === releasedReference);
   return (odd ?? paid ?? payments.at(-1))?.reference ?? null;
 }

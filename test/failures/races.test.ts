@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { callsOf, expectPaidOnce, letPass, sendHint, useShop } from '../support/failures.ts';
+import { LEDGERS } from '../support/ledgers.ts';
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
@@ -21,10 +22,10 @@ const byShop = (url: string, path: string, json: object) =>
 const heldOf = (orderId: string) =>
   shop.database.query('SELECT class, held, closed_at FROM cases WHERE order_id = $1', [orderId]);
 
-/** Every counter of money grew by what the journal says. */
-async function expectSums(orderId: string, counter: string): Promise<number> {
+/** A figure of the ledgers grew by what the journal says. */
+async function expectSums(orderId: string, counter: 'captured' | 'received' | 'refunded'): Promise<number> {
   const [sums] = await shop.database.query<{ ledger: number; journal: number }>(
-    `SELECT (SELECT sum(${counter})::int FROM money JOIN payments USING (reference) WHERE order_id = $1) AS ledger,
+    `SELECT (SELECT sum(${counter})::int FROM ${LEDGERS} JOIN payments USING (reference) WHERE order_id = $1) AS ledger,
             (SELECT coalesce(sum(amount), 0)::int FROM journal WHERE order_id = $1 AND counter = $2) AS journal`,
     [orderId, counter],
   );
@@ -74,7 +75,7 @@ test('I20: one order is refunded, cancelled, returned to and told of, ten times 
   // 8,500.00 have room for 500.00 and eight of the ten.
   expect(others).toEqual([...Array<number>(8).fill(201), 409, 409]);
   expect(await expectSums(orderId, 'refunded')).toBe(850_000);
-  expect(await expectSums(orderId, 'earned')).toBe(850_000);
+  expect(await expectSums(orderId, 'captured')).toBe(850_000);
   expect(await shop.database.query('SELECT FROM refunds WHERE order_id = $1', [orderId])).toHaveLength(9);
 });
 
@@ -87,7 +88,7 @@ test('I3: an order that is cancelled and paid at once is one of both, and its mo
   for (const status of answers.flat()) expect(status).not.toBe(500);
   await sendHint(shop, reference);
   await eventually(async () => {
-    expect(await expectSums(orderId, 'came')).toBe(850_000);
+    expect(await expectSums(orderId, 'received')).toBe(850_000);
   });
   if ((await statusOf(shop, orderId)) === 'paid') await expectPaidOnce(shop, orderId);
   else expect(await heldOf(orderId)).toEqual([{ class: 'paid_after_end', held: '850000', closed_at: null }]);

@@ -65,14 +65,14 @@ test.each<[string, string, object, unknown]>([
   ['the rest, and it is held', 'record', { amount: 8500 }, saying(/^\w+ 50000 0 NGN$/)],
   ['less, and it is missing', 'record', { amount: 7000 }, 'contradicted 0 100000 NGN'],
   ['a reversal, and all is missing', 'reverse', {}, 'reversed 0 800000 NGN'],
-])('M16, M25: 8000.00 that a person accepts are earned; later comes %s', async (_, act, body, left) => {
+])('M16, M25: 8000.00 that a person accepts are captured; later comes %s', async (_, act, body, left) => {
   const { orderId, reference } = await buy(shop, { amount: 8000 });
   expect(await accept(shop, orderId)).toMatchObject({ exit: 0 });
   await stands(shop, orderId, 'paid');
-  const books = `SELECT r.accepted_by, r.amount::int AS released, m.earned::int, sum(j.amount)::int AS journal
-    FROM releases r JOIN money m USING (reference) JOIN journal j USING (reference)
-    WHERE r.order_id = $1 AND j.counter = 'earned' GROUP BY 1, 2, 3`;
-  const row = { accepted_by: 'ada', released: 800_000, earned: 800_000, journal: 800_000 };
+  const books = `SELECT r.accepted_by, r.amount::int AS released, l.captured::int, sum(j.amount)::int AS journal
+    FROM releases r JOIN ledgers l USING (reference) JOIN journal j USING (reference)
+    WHERE r.order_id = $1 AND j.counter = 'captured' GROUP BY 1, 2, 3`;
+  const row = { accepted_by: 'ada', released: 800_000, captured: 800_000, journal: 800_000 };
   expect(await shop.database.query(books, [orderId])).toEqual([row]);
   await happens(shop, reference, act, body);
   await stands(shop, orderId, 'paid', left);

@@ -108,11 +108,10 @@ export async function kill(database: TestDatabase, run: Running): Promise<void> 
   await eventually(async () => (await database.query(`SELECT 1 ${its}`)).length === 0);
 }
 
-/** All that is booked and open, without ids and times. */
+/** All that is booked and open, without ids and times. What the history reported may be applied without a change. */
 export const booked = async ({ query }: TestDatabase) => ({
-  money:
-    await query(`SELECT reference, currency, verify_shows, list_shows, came, went, earned, send_back, refunded FROM money
-    ORDER BY 1, 2`),
+  ledgers: await query(`SELECT reference, currency, captured, retained, returned, refunded, verify_received,
+    verify_outflow FROM ledgers ORDER BY 1, 2`),
   cases: await query('SELECT reference, currency, class, held, missing, closed_by FROM cases ORDER BY 1, 2, 3'),
   payments: await query('SELECT reference, order_id, status FROM payments ORDER BY 1'),
   journal: await query(`SELECT reference, what, counter, amount, currency, count(*) FROM journal

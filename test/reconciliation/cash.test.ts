@@ -73,7 +73,7 @@ test('E12: after a restore, what the list has and we lack is shown; a person say
   const lost = await desk.checkout();
   await settle(desk, lost.reference);
   const ofOrder = ['journal', 'messages', 'releases', 'order_lines', 'payments'].map((table) => [table, 'order_id']);
-  const tables = [['money', 'reference'], ['verifications', 'reference'], ...ofOrder, ['orders', 'id']];
+  const tables = [['ledgers', 'reference'], ['verifications', 'reference'], ...ofOrder, ['orders', 'id']];
   const gone = tables.map(
     ([table, key]) => `DELETE FROM ${table} WHERE ${key} IN ('${lost.orderId}', '${lost.reference}')`,
   );
@@ -88,7 +88,7 @@ test('E12: after a restore, what the list has and we lack is shown; a person say
   expect(await adopt(other.orderId)).toMatchObject(refused(/another currency/));
   expect(await adopt(again.orderId)).toMatchObject({ exit: 0 });
   expect([await statusOf(desk, again.orderId), await statusOf(desk, other.orderId)]).toEqual(['paid', 'pending']);
-  const sql = `SELECT "by" FROM journal WHERE reference = $1 AND what IN ('adopted', 'earned') ORDER BY what`;
+  const sql = `SELECT "by" FROM journal WHERE reference = $1 AND what IN ('adopted', 'captured') ORDER BY what`;
   expect(await desk.database.query(sql, [lost.reference])).toEqual([{ by: 'ada' }, { by: 'service' }]);
   expect(await adopt(again.orderId)).toMatchObject(refused(/no money/));
   expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { findings: {} } });

@@ -21,30 +21,29 @@ afterAll(() => desk.stop());
 const itemOf = (run: number, name: string) =>
   runs[run]?.report.items.find(({ reference }) => reference === made.get(name));
 
-// What the report says: expected, actual, held; of the work list: missing; in which run it was found.
-test.each<[Made, string, string, string, string, 1 | 2]>([
-  ['unknown_reference', '0.00', '8500.00', '8500.00', '0.00', 1],
-  ['currency_mismatch', '0.00', '8500.00', '8500.00', '0.00', 1],
-  ['paid_after_decision', '8500.00', '9500.00', '8500.00', '0.00', 1],
-  ['charged_again', '8500.00', '17000.00', '8500.00', '0.00', 2],
-  ['duplicate_payment', '8500.00', '8500.00', '8500.00', '0.00', 1],
-  ['paid_after_end', '8500.00', '8500.00', '8500.00', '0.00', 1],
-  ['unit_error', '8500.00', '85.00', '85.00', '0.00', 1],
-  ['underpaid', '8500.00', '1000.00', '1000.00', '0.00', 1],
-  ['overpaid', '8500.00', '10000.00', '10000.00', '0.00', 1],
-  ['reversed', '8500.00', '0.00', '0.00', '8500.00', 1],
-  ['absent_from_history', '8500.00', '0.00', '0.00', '8500.00', 1],
-  ['refund_not_shown', '8000.00', '8500.00', '0.00', '500.00', 1],
-  ['contradicted', '8500.00', '0.00', '0.00', '8500.00', 1],
-  ['contradicted, held', '8500.00', '8500.00', '8500.00', '0.00', 2],
-  ['unproven, held', '8500.00', '8500.00', '8500.00', '0.00', 1],
-  ['unproven', '0.00', '0.00', '0.00', '0.00', 1],
-  ['unknown_status', '0.00', '0.00', '0.00', '0.00', 1],
-  ['unreadable', '0.00', '0.00', '0.00', '0.00', 1],
-])('%s: expected %s, actual %s, held %s, missing %s', (name, expected, actual, held, missing, run) => {
+// What the report says: expected, actual, held; of the work list: missing. The first run finds all.
+test.each<[Made, string, string, string, string]>([
+  ['unknown_reference', '0.00', '8500.00', '8500.00', '0.00'],
+  ['currency_mismatch', '0.00', '8500.00', '8500.00', '0.00'],
+  ['paid_after_decision', '8500.00', '9500.00', '8500.00', '0.00'],
+  ['charged_again', '8500.00', '17000.00', '8500.00', '0.00'],
+  ['duplicate_payment', '8500.00', '8500.00', '8500.00', '0.00'],
+  ['paid_after_end', '8500.00', '8500.00', '8500.00', '0.00'],
+  ['unit_error', '8500.00', '85.00', '85.00', '0.00'],
+  ['underpaid', '8500.00', '1000.00', '1000.00', '0.00'],
+  ['overpaid', '8500.00', '10000.00', '10000.00', '0.00'],
+  ['reversed', '8500.00', '0.00', '0.00', '8500.00'],
+  ['absent_from_history', '8500.00', '0.00', '0.00', '8500.00'],
+  ['refund_not_shown', '8000.00', '8500.00', '0.00', '500.00'],
+  ['contradicted', '8500.00', '0.00', '0.00', '8500.00'],
+  ['contradicted, held', '8500.00', '8500.00', '8500.00', '0.00'],
+  ['unproven, held', '8500.00', '8500.00', '8500.00', '0.00'],
+  ['unproven', '0.00', '0.00', '0.00', '0.00'],
+  ['unknown_status', '0.00', '0.00', '0.00', '0.00'],
+  ['unreadable', '0.00', '0.00', '0.00', '0.00'],
+])('%s: expected %s, actual %s, held %s, missing %s', (name, expected, actual, held, missing) => {
   const [one] = name.split(',');
-  expect(itemOf(run - 2, name)).toBeUndefined();
-  expect(itemOf(run - 1, name)).toMatchObject({ class: one, expected, actual, held });
+  expect(itemOf(0, name)).toMatchObject({ class: one, expected, actual, held });
   const about = listed.filter(({ reference }) => reference === made.get(name));
   expect(about).toEqual([expect.objectContaining({ class: one, held, missing, reference: made.get(name) })]);
 });

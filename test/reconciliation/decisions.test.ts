@@ -22,54 +22,53 @@ const REFUSED: [Made, string, RegExp][] = [
   ['unknown_reference', 'accept', /the order/],
   ['contradicted, held', 'accept', /verify does not show all of it/],
   ['underpaid', 'write-off', /only money that went/],
-  ['underpaid', 'accept --elsewhere', /by other ways/],
+  ['underpaid', 'accept --elsewhere', /another way/],
   ['underpaid', 'explain', /money is held/],
   ['unknown_reference', 'explain', /money is held/],
-  ['reversed', 'refund --elsewhere', /by other ways/],
+  ['reversed', 'refund --elsewhere', /another way/],
   ['reversed', 'accept', / is held/],
   ['reversed', 'keep', / is held/],
   ['contradicted', 'refund', / is held/],
   ['contradicted', 'write-off', /only money that went/],
   ['absent_from_history', 'refund', / is held/],
   ['refund_not_shown', 'write-off', /only money that went/],
+  ['refund_not_shown', 'refund', /make the refund at the payment service/],
   ['unknown_status', 'accept', / is held/],
 ];
 
-const SURPLUS = 'NGN came 1000000 earned 850000 send_back 150000';
-const PART = 'NGN came 850000 earned 850000 refunded 50000';
-const OTHER = 'NGN came 900000 went 50000 earned 850000';
+const SURPLUS = 'NGN received 1000000 captured 850000 returned 150000';
+const PART = 'NGN received 850000 captured 850000 refunded 50000';
 const ALLOWED: [Made, string, order: string | null, message: string | null, money: string | null][] = [
   // Of what is held.
-  ['underpaid', 'accept', 'paid', 'goes', 'NGN came 100000 earned 100000'],
-  ['overpaid', 'accept', 'paid', 'goes', 'NGN came 1000000 earned 1000000'],
-  ['unproven, held', 'accept', 'paid', 'goes', 'NGN came 850000 earned 850000'],
-  ['underpaid', 'refund', 'cancelled', null, 'NGN came 100000 send_back 100000'],
+  ['underpaid', 'accept', 'paid', 'goes', 'NGN received 100000 captured 100000'],
+  ['overpaid', 'accept', 'paid', 'goes', 'NGN received 1000000 captured 1000000'],
+  ['unproven, held', 'accept', 'paid', 'goes', 'NGN received 850000 captured 850000'],
+  ['underpaid', 'refund', 'cancelled', null, 'NGN received 100000 returned 100000'],
   ['overpaid', 'refund', 'paid', 'goes', SURPLUS],
-  ['unproven, held', 'refund', 'cancelled', null, 'NGN came 850000 send_back 850000'],
-  ['currency_mismatch', 'refund', 'cancelled', null, 'USD came 850000 send_back 850000'],
-  ['paid_after_end', 'refund', 'cancelled', null, 'NGN came 850000 send_back 850000'],
-  ['paid_after_decision', 'refund', 'cancelled', null, 'NGN came 950000 send_back 950000'],
-  ['duplicate_payment', 'refund', 'paid', 'goes', 'NGN came 850000 send_back 850000'],
-  ['charged_again', 'refund', 'paid', 'goes', 'NGN came 1700000 earned 850000 send_back 850000'],
-  ['unknown_reference', 'refund', null, null, 'NGN came 850000 send_back 850000'],
-  ['contradicted, held', 'refund', 'cancelled', null, 'NGN came 850000 send_back 850000'],
-  ['underpaid', 'refund --elsewhere', 'cancelled', null, 'NGN came 100000 send_back 100000 send_back_elsewhere 100000'],
-  ['overpaid', 'refund --elsewhere', 'paid', 'goes', `${SURPLUS} send_back_elsewhere 150000`],
-  ['underpaid', 'keep', 'cancelled', null, 'NGN came 100000 kept 100000'],
-  ['overpaid', 'keep', 'cancelled', null, 'NGN came 1000000 kept 1000000'],
-  ['charged_again', 'keep', 'paid', 'goes', 'NGN came 1700000 earned 850000 kept 850000'],
-  ['unknown_reference', 'keep', null, null, 'NGN came 850000 kept 850000'],
-  ['contradicted, held', 'explain', 'review', null, 'NGN came 850000'],
+  ['unproven, held', 'refund', 'cancelled', null, 'NGN received 850000 returned 850000'],
+  ['currency_mismatch', 'refund', 'cancelled', null, 'USD received 850000 returned 850000'],
+  ['paid_after_end', 'refund', 'cancelled', null, 'NGN received 850000 returned 850000'],
+  ['paid_after_decision', 'refund', 'cancelled', null, 'NGN received 950000 returned 950000'],
+  ['duplicate_payment', 'refund', 'paid', 'goes', 'NGN received 850000 returned 850000'],
+  ['charged_again', 'refund', 'paid', 'goes', 'NGN received 1700000 captured 850000 returned 850000'],
+  ['unknown_reference', 'refund', null, null, 'NGN received 850000 returned 850000'],
+  ['contradicted, held', 'refund', 'cancelled', null, 'NGN received 850000 returned 850000'],
+  ['underpaid', 'refund --elsewhere', 'cancelled', null, 'NGN received 100000 returned 100000 off_provider 100000'],
+  ['overpaid', 'refund --elsewhere', 'paid', 'goes', `${SURPLUS} off_provider 150000`],
+  ['underpaid', 'keep', 'cancelled', null, 'NGN received 100000 retained 100000'],
+  ['overpaid', 'keep', 'cancelled', null, 'NGN received 1000000 retained 1000000'],
+  ['charged_again', 'keep', 'paid', 'goes', 'NGN received 1700000 captured 850000 retained 850000'],
+  ['unknown_reference', 'keep', null, null, 'NGN received 850000 retained 850000'],
+  ['contradicted, held', 'explain', 'review', null, 'NGN received 850000'],
   // Of what is missing.
-  ['reversed', 'refund', 'paid', 'held', 'NGN came 850000 went 850000 earned 850000 refunded 850000'],
-  ['reversed', 'write-off', 'paid', 'held', 'NGN came 850000 went 850000 earned 850000 lost 850000'],
-  ['reversed', 'explain', 'paid', 'held', 'NGN came 850000 went 850000 earned 850000'],
-  ['contradicted', 'explain', 'paid', 'held', 'NGN came 850000 earned 850000'],
-  ['absent_from_history', 'explain', 'paid', 'held', 'NGN came 850000 earned 850000'],
+  ['reversed', 'refund', 'paid', 'held', 'NGN received 850000 outflow 850000 captured 850000 refunded 850000'],
+  ['reversed', 'write-off', 'paid', 'held', 'NGN received 850000 outflow 850000 captured 850000 written_off 850000'],
+  ['reversed', 'explain', 'paid', 'held', 'NGN received 850000 outflow 850000 captured 850000'],
+  ['contradicted', 'explain', 'paid', 'held', 'NGN received 850000 captured 850000'],
+  ['absent_from_history', 'explain', 'paid', 'held', 'NGN received 850000 captured 850000'],
   // Of what was to go, and is still there.
-  ['refund_not_shown', 'refund', 'paid', 'goes', `${OTHER} send_back 50000 refunded 50000`],
-  ['refund_not_shown', 'refund --elsewhere', 'paid', 'goes', `${PART} refunded_elsewhere 50000`],
-  ['refund_not_shown', 'keep', 'paid', 'goes', `${OTHER} kept 50000 refunded 50000`],
+  ['refund_not_shown', 'refund --elsewhere', 'paid', 'goes', `${PART} off_provider 50000`],
+  ['refund_not_shown', 'keep', 'paid', 'goes', `${PART} recovered 50000`],
   ['refund_not_shown', 'explain', 'paid', 'goes', PART],
   // Of words.
   ['unknown_status', 'explain', 'pending', null, null],
@@ -146,7 +145,7 @@ test('the number of a refund of held money is not written down as another refund
   await runTwice();
   expect(await decide(desk, reference, 'refund', '--number', 'RF-9')).toMatchObject({ exit: 0 });
   await desk.run('orders', 'refund', orderId, '8500', '--number', 'RF-9');
-  const money = ['NGN came 1700000 earned 850000 send_back 850000'];
+  const money = ['NGN received 1700000 captured 850000 returned 850000'];
   expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [], money });
 });
 

@@ -33,8 +33,10 @@ describe('a list that lacks more than ten paid payments, and more than one in a 
     expect(await listed(4)).toBe(20);
     expect(await listed(24)).toBe(0);
     expect(await listed(13)).toEqual(lacks(11, 24));
-    // Verify has taken all back and shown it again: what the list is taken to show since, no run has heard.
-    await books.database.query('UPDATE money SET list_shows = 0, list_word = NULL, list_heard_at = NULL');
+    // Without any reading of the history, none of them is known to be absent.
+    await books.database
+      .query(`UPDATE ledgers SET history_received = 0, history_transactions = '[]', history_word = NULL,
+      history_read_at = NULL, history_reached_at = NULL`);
     expect(await listed(13)).toEqual(lacks(11, 24));
   });
 
@@ -48,7 +50,8 @@ describe('a list that lacks more than ten paid payments, and more than one in a 
     books = await openBooks();
     const said = (ago: string) =>
       books.database.query(`BEGIN; SET LOCAL session_replication_role = replica;
-        UPDATE verifications SET at = now() - interval '${ago}'; COMMIT`);
+        UPDATE verifications SET at = now() - interval '${ago}';
+        UPDATE ledgers SET booked_in_at = now() - interval '${ago}'; COMMIT`);
     await said('9 minutes');
     expect(await listed(0)).toBe(0);
     await said('11 minutes');
@@ -63,10 +66,11 @@ describe('what verify says after a run has heard the list', () => {
   });
   afterAll(() => desk.stop());
 
-  /** How a payment stands, and what the list shows of it: figure, word, whether a run has heard that. */
+  /** How a payment stands, and what the history reports of it: balance, word, whether a run has read that. */
   async function stands(reference: string) {
-    const figure = `concat_ws(' ', list_shows, list_word, list_heard_at IS NOT NULL) AS list`;
-    const rows = await desk.database.query(`SELECT ${figure} FROM money WHERE reference = $1`, [reference]);
+    const balance = 'history_received - history_outflow';
+    const figure = `concat_ws(' ', ${balance}, history_word, history_read_at IS NOT NULL) AS list`;
+    const rows = await desk.database.query(`SELECT ${figure} FROM ledgers WHERE reference = $1`, [reference]);
     return { ...(await look(desk, reference)), ...rows[0] };
   }
   const [list, sound] = ['850000 SUCCESS t', { message: 'goes', cases: [] }];
@@ -104,7 +108,7 @@ describe('what verify says after a run has heard the list', () => {
     await happens(desk, reference, 'reverse');
     await says(reference, { status: 'SUCCESS', amount_refunded: null });
     await desk.reconcile();
-    const money = ['NGN came 850000 went 850000 earned 850000'];
+    const money = ['NGN received 850000 outflow 850000 captured 850000'];
     const gone = { cases: ['reversed 0 850000 NGN'], money, list: '0 REVERSED t' };
     expect(await stands(reference)).toMatchObject(gone);
     await says(reference, { status: 'REVERSED', amount_refunded: 8500 });

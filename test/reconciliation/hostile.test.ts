@@ -58,13 +58,20 @@ test('the run does not say agreed while the list has a reference of the other mo
 
 const CHARGEBACK = { status: 'CHARGEBACK' };
 const FIVE_BACK = { status: 'REFUNDED', amount_refunded: 5 };
-const all = { message: 'held', cases: ['reversed 0 850000 NGN'], money: ['NGN came 850000 went 850000 earned 850000'] };
-const unsaid = { message: 'held', cases: ['contradicted 0 850000 NGN'], money: ['NGN came 850000 earned 850000'] };
-const five = { message: 'held', cases: ['reversed 0 500 NGN'], money: ['NGN came 850000 went 500 earned 850000'] };
-const booked = { message: 'goes', cases: [], money: ['NGN came 850000 went 500 earned 850000 refunded 500'] };
+const all = {
+  message: 'held',
+  cases: ['reversed 0 850000 NGN'],
+  money: ['NGN received 850000 outflow 850000 captured 850000'],
+};
+const five = {
+  message: 'held',
+  cases: ['reversed 0 500 NGN'],
+  money: ['NGN received 850000 outflow 500 captured 850000'],
+};
+const booked = { message: 'goes', cases: [], money: ['NGN received 850000 outflow 500 captured 850000 refunded 500'] };
 test.each([
   ['gone', CHARGEBACK, 'newer', 0, all],
-  ['gone, without a figure', { ...CHARGEBACK, amount: undefined }, 'newer', 0, unsaid],
+  ['gone, without a figure', { ...CHARGEBACK, amount: undefined }, 'newer', 0, all],
   ['gone in part', FIVE_BACK, 'older', 0, five],
   ['gone in part, as a person has booked', FIVE_BACK, 'newer', 5, booked],
 ])(
@@ -86,7 +93,8 @@ test('a chargeback with an id of its own, which verify and the list say, is a ca
   await befall(desk, 'verify', 'body', { reference, body: { status: true, data }, times: 0 });
   await tell(desk, reference);
   await hear(reference);
-  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
+  // It may also be a second charge that came and went, so both sources together show no loss, and verify alone does.
+  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
 
 test('a run of a time between a stranger’s payment and its refund raises nothing again', async () => {
@@ -96,7 +104,7 @@ test('a run of a time between a stranger’s payment and its refund raises nothi
   await listInstead(reference, (row) => [{ ...row, id: 'refund', status: 'REFUNDED', amount: -8500 }, row]);
   await desk.reconcile();
   const settled = await look(desk, reference);
-  expect(settled).toMatchObject({ cases: [], money: ['NGN came 850000 went 850000 send_back 850000'] });
+  expect(settled).toMatchObject({ cases: [], money: ['NGN received 850000 outflow 850000 returned 850000'] });
   await listInstead(reference, (row) => [row]);
   await desk.reconcile('--since', '2026-01-01T00:00:00Z', '--until', new Date().toISOString());
   expect(await look(desk, reference)).toEqual(settled);
@@ -131,12 +139,12 @@ test('a row of the list that doubts a paid order asks verify, which holds its me
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
 
-test('an amount 100 times too large, of an adapter that is mended then: it pays, and the rest is no second charge', async () => {
+test('an amount 100 times too large, of an adapter that is mended then: it pays, and nothing is held', async () => {
   const { reference } = await desk.checkout();
   await isTold(desk, reference, 'pay', { amount: 850_000 });
   expect(await look(desk, reference)).toMatchObject({ order: 'review', cases: ['unit_error 85000000 0 NGN'] });
   await isTold(desk, reference, 'record', { amount: 8500 });
-  expect(await look(desk, reference)).toMatchObject({ order: 'paid', cases: ['unit_error 84150000 0 NGN'] });
+  expect(await look(desk, reference)).toMatchObject({ order: 'paid', cases: [] });
 });
 
 /** Waits until its `order.paid` is as this condition says. @param statement finds it, or changes it as well */

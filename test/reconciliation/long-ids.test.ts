@@ -65,7 +65,7 @@ test('a row that moves between two pages, whose id has nineteen digits, is one c
   expect(await desk.database.query(release, [reference])).toEqual([{ service_id: ID }]);
   const row = rowOf(reference, ID);
   await hear(reference, [filler('first'), row], [row, filler('last')]);
-  expect(await look(desk, reference)).toMatchObject({ cases: [], money: ['NGN came 850000 earned 850000'] });
+  expect(await look(desk, reference)).toMatchObject({ cases: [], money: ['NGN received 850000 captured 850000'] });
 });
 
 test('two ids of nineteen digits that differ in the last one are two charges', async () => {
@@ -74,6 +74,6 @@ test('two ids of nineteen digits that differ in the last one are two charges', a
   await hear(reference, [rowOf(reference, next), rowOf(reference, OTHER)]);
   expect(await look(desk, reference)).toMatchObject({
     cases: ['charged_again 850000 0 NGN'],
-    money: ['NGN came 1700000 earned 850000'],
+    money: ['NGN received 1700000 captured 850000'],
   });
 });

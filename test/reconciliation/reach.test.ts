@@ -25,7 +25,9 @@ const moveBack = ({ reference }: Paid, time: string, set = OPENED) =>
 async function refund({ orderId, reference }: Paid): Promise<void> {
   const row = `INSERT INTO refunds (order_id, amount, reason, "by") VALUES ($1, 100, 'broken', 'ada')`;
   await books.database.query(row, [orderId]);
-  await books.database.query('UPDATE money SET refunded = 100 WHERE reference = $1', [reference]);
+  await books.database.query('UPDATE ledgers SET refunded = 100, booked_out_at = now() WHERE reference = $1', [
+    reference,
+  ]);
 }
 
 /** Of the newest orders, what the list shows in place of their own rows. */
@@ -36,14 +38,14 @@ function listInstead(...shown: Row[][]): void {
 
 const back: Row = { status: 'REVERSED' };
 const twice: Row[] = [{}, { id: 'second' }];
-/** How it differs, when it was opened, what the list has of it; what is found, how often it was heard to be paid. */
-const TABLE: [how: string, ago: string, list: Row[], finds: string | null, heard: number | null][] = [
+/** How it differs, when it was opened, what the list has of it; what is found, how often the history reports the price. */
+const TABLE: [how: string, ago: string, list: Row[], finds: string | null, reported: number | null][] = [
   ['not at all', INSIDE, [], 'absent_from_history', 0],
   ['not at all', BEYOND, [], null, null],
   ['never opened', INSIDE, [], 'absent_from_history', 0],
   ['never opened', BEYOND, [], null, null],
   ['a refund is under way', INSIDE, [], 'absent_from_history', 0],
-  ['a refund is under way', BEYOND, [], null, null],
+  ['a refund is under way', BEYOND, [], null, 0],
   ['a refund is under way', INSIDE, [{}], null, 1],
   ['a refund is under way', BEYOND, [back], 'reversed', 0],
   ['taken back', INSIDE, [back], 'reversed', 0],
@@ -63,11 +65,13 @@ test('what is absent is believed where the list reaches, by when a page was open
   // Not about the two that may have rolled off, and are else as they should be.
   const about = { reason: null, verified: 10, identity: [{ difference: '0.00' }] };
   expect({ exit, ...report }).toMatchObject({ exit: 1, ...about });
-  const { cases, money } = await booked(books.database);
+  const { cases } = await booked(books.database);
+  const ledgers = await books.database.query(`SELECT reference,
+    CASE WHEN history_read_at IS NOT NULL THEN history_received - history_outflow END AS history_balance FROM ledgers`);
   const seen = TABLE.map(([how, ago, list], index) => {
     const { reference, amount } = books.orders[index] as Paid;
     const ours = ({ reference: one }: { reference?: unknown }) => one === reference;
-    const shows = money.find(ours)?.list_shows;
+    const shows = ledgers.find(ours)?.history_balance;
     const heard = shows === null ? null : Number(shows) / Number(amount);
     return [how, ago, list, cases.find(ours)?.class ?? null, heard];
   });

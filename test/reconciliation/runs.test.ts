@@ -68,7 +68,7 @@ describe('a run that is killed: the next one ends right', () => {
     const books = await open();
     const letGo = await hold(books.database, COMPARING);
     const run = books.start(['reconcile']);
-    await waitsForLock(books.database, /WITH l AS/);
+    await waitsForLock(books.database, /WITH\s+\w+ AS/);
     await kill(books.database, run);
     await letGo();
     await endsRight(books);
@@ -92,7 +92,7 @@ describe('a run that is killed: the next one ends right', () => {
     const books = await open();
     const letCompare = await hold(books.database, COMPARING);
     const run = books.start(['reconcile']);
-    await waitsForLock(books.database, /WITH l AS/);
+    await waitsForLock(books.database, /WITH\s+\w+ AS/);
     const letReport = await hold(books.database, 'SELECT 1 FROM runs FOR UPDATE');
     await letCompare();
     await waitsForLock(books.database, /^UPDATE [^]*runs/);
@@ -120,7 +120,7 @@ test('two runs at once: the second says that another one is under way, and ends 
   const books = await open();
   const letGo = await hold(books.database, COMPARING);
   const run = books.start(['reconcile', '--json']);
-  await waitsForLock(books.database, /WITH l AS/);
+  await waitsForLock(books.database, /WITH\s+\w+ AS/);
   const second = await books.reconcile();
   expect(second).toMatchObject({ exit: 2, report: null, out: '' });
   expect(second.err).toMatch(/another reconciliation is under way/);

@@ -35,11 +35,12 @@ export async function startDesk({ env, ...options }: ShopOptions = {}): Promise<
 export const asShop = (desk: Desk, path: string, json: object) =>
   desk.request('POST', path, { headers: { authorization: `Bearer ${SHOP_TOKEN}` }, json });
 
-const COUNTERS = `came went earned kept send_back refunded send_back_elsewhere refunded_elsewhere lost`.split(' ');
+const FIGURES = `captured retained returned refunded off_provider written_off recovered`.split(' ');
+const LARGER = ['received', 'outflow'].map((one) => `'${one} ' || nullif(greatest(verify_${one}, history_${one}), 0)`);
 
 /**
  * How a payment stands: its order; whether `order.paid` goes (`held`; null: there is none); open cases as class, held,
- * missing, currency; its ledger without what is 0. In minor units.
+ * missing, currency; its ledgers without what is 0, of the sources the larger figure. In minor units.
  */
 export async function look(desk: Desk, reference: string) {
   const text = `SELECT o.status::text AS "order",
@@ -47,8 +48,10 @@ export async function look(desk: Desk, reference: string) {
         WHERE order_id = o.id AND type = 'order.paid') AS message,
       ARRAY(SELECT concat_ws(' ', class, held, missing, currency) FROM cases
         WHERE reference = p.reference AND closed_at IS NULL ORDER BY id) AS cases,
-      ARRAY(SELECT concat_ws(' ', currency, ${COUNTERS.map((one) => `'${one} ' || nullif(${one}, 0)`).join(', ')})
-        FROM money WHERE reference = p.reference AND came > 0 ORDER BY currency) AS money
+      ARRAY(SELECT concat_ws(' ', currency,
+          ${[...LARGER, ...FIGURES.map((one) => `'${one} ' || nullif(${one}, 0)`)].join(', ')})
+        FROM ledgers WHERE reference = p.reference AND greatest(verify_most_received, history_most_received) > 0
+        ORDER BY currency) AS money
     FROM payments p LEFT JOIN orders o ON o.id = order_id WHERE p.reference = $1`;
   type Look = { order: string | null; message: string | null; cases: string[]; money: string[] };
   const [row] = await desk.database.query<Look>(text, [reference]);
@@ -77,7 +80,11 @@ export async function letPass(desk: Desk, reference: string, time: string): Prom
     UPDATE releases SET at = at - interval '${time}' WHERE ${order};
     UPDATE verifications SET at = at - interval '${time}', asked_at = asked_at - interval '${time}' WHERE ${ours};
     UPDATE cases SET opened_at = opened_at - interval '${time}', closed_at = closed_at - interval '${time}' WHERE ${ours};
-    UPDATE money SET list_heard_at = list_heard_at - interval '${time}' WHERE ${ours};
+    UPDATE ledgers SET history_read_at = history_read_at - interval '${time}',
+      history_reached_at = history_reached_at - interval '${time}', booked_in_at = booked_in_at - interval '${time}',
+      booked_out_at = booked_out_at - interval '${time}' WHERE ${ours};
+    UPDATE orders SET paid_at = paid_at - interval '${time}'
+      WHERE id = (SELECT order_id FROM payments WHERE ${ours});
     UPDATE payments SET created_at = created_at - interval '${time}', opened_at = opened_at - interval '${time}',
       answered_at = answered_at - interval '${time}', unreadable_since = unreadable_since - interval '${time}'
       WHERE ${ours};

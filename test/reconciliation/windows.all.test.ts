@@ -99,9 +99,9 @@ test('two modes in one database do not see each other', async () => {
   books.service.rows = [{ ...stranger, mode: 'live' }, ...ours().map((row) => ({ ...row, mode: 'test' }))];
   const lives = await books.reconcile([], live);
   expect(lives).toMatchObject({ exit: 1, report: { mode: 'live', payments: 0, findings: { unknown_reference: 1 } } });
-  const { money, cases } = await booked(books.database);
+  const { ledgers, cases } = await booked(books.database);
   expect(cases).toMatchObject([{ reference: 'stranger0' }]);
-  expect(money).toEqual([...before.money, expect.objectContaining({ reference: 'stranger0' })]);
+  expect(ledgers).toEqual([...before.ledgers, expect.objectContaining({ reference: 'stranger0' })]);
   const tests = await books.reconcile();
   expect(tests).toMatchObject({ exit: 0, report: { mode: 'test', payments: 24, matched: 24, findings: {} } });
 });

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { EMPTY, grow, growthOf, observeList, observeVerify, standingOf } from '../../src/payments/money.ts';
-import type { Growth, Ledger } from '../../src/payments/money.ts';
+import { EMPTY, book, observeHistory, observeVerify } from '../../src/ledger/ledger.ts';
+import { returnedByItself } from '../../src/ledger/position.ts';
+import type { Booking } from '../../src/ledger/books.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { changesBetween, figuresOf, oursOf, type FigureChange } from '../../src/ledger/stored.ts';
 import { openDatabase, type Database } from '../../src/platform/db.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { bookPages, bookTotals } from '../../src/reporting/books.ts';
@@ -9,58 +12,96 @@ import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 // The books of months: money leaves them in the month in which it went, whether somebody decides about it or not.
 
 const ZONE = 'Africa/Lagos';
-/** The last moment of January in Lagos, and the first of February. */
+/** The last two moments of January in Lagos, and the first of February. */
+const PAID_AT = '2026-01-31T22:59:59.998Z';
 const JANUARY = '2026-01-31T22:59:59.999Z';
 const FEBRUARY = '2026-01-31T23:00:00Z';
 const MARCH = '2026-03-15T12:00:00Z';
 
 type Step = [at: string, what: string, change: (ledger: Ledger) => Ledger];
-const shows = (at: string, amount: bigint): Step => [at, 'shown by verify', (one) => observeVerify(one, amount, null)];
-const lists = (at: string, amount: bigint, gone = 0n): Step => [
-  ...([at, 'shown by the list'] as const),
-  (one) => observeList(one, amount, gone),
+/** Surplus that left by itself is booked in the same change. */
+const withReturned = (at: string, ledger: Ledger): Ledger =>
+  book(ledger, { returned: returnedByItself(ledger) }, new Date(at));
+const CHARGE = { outcome: 'paid' as const, id: 'c1', isHere: true, isDoubted: false };
+/** Verify reports a charge, and how much of it is left. */
+const reports = (at: string, received: bigint, balance = received): Step => [
+  ...([at, 'reported by verify'] as const),
+  (one) => withReturned(at, observeVerify(one, { ...CHARGE, received, balance })),
 ];
-const grows = (at: string, what: string, growth: Growth): Step => [at, what, (one) => grow(one, growth)];
-const PAID = [shows(JANUARY, 100n), grows(JANUARY, 'earned', { earned: 100n })];
-const TAKEN = [...PAID, shows(FEBRUARY, 60n), lists(FEBRUARY, 60n)];
-const REFUNDED = grows(JANUARY, 'refunded', { refunded: 10n });
+/** The history reports charges. Amounts below 0 are outflow. */
+const lists = (at: string, ...amounts: [id: string, amount: bigint][]): Step => [
+  ...([at, 'reported by the history'] as const),
+  (one) => {
+    const rows = amounts.map(([id, amount]) => {
+      const [received, outflow] = amount > 0n ? [amount, 0n] : [0n, -amount];
+      return { id, received, outflow, isReversed: false, isDoubted: false };
+    });
+    const reading = { at: new Date(at), isInReach: true, failed: null };
+    return withReturned(at, observeHistory(one, rows, reading));
+  },
+];
+const books = (at: string, what: string, booking: Booking): Step => [
+  at,
+  what,
+  (one) => book(one, booking, new Date(at)),
+];
+const PAID = [reports(PAID_AT, 100n), books(PAID_AT, 'captured', { captured: 100n })];
+const TAKEN = [...PAID, reports(FEBRUARY, 100n, 60n)];
+const REFUNDED = books(JANUARY, 'refunded', { refunded: 10n });
 
 const STORIES: [what: string, steps: Step[], movements: string[]][] = [
   ['paid', PAID, ['01 paid 100']],
-  ['held', [shows(JANUARY, 100n)], []],
-  [
-    'a refund, and what it takes',
-    [...PAID, REFUNDED, shows(MARCH, 90n), lists(MARCH, 90n)],
-    ['01 paid 100', '01 refunded -10'],
-  ],
+  ['held', [reports(JANUARY, 100n)], []],
+  ['a refund, and what it takes', [...PAID, REFUNDED, reports(MARCH, 100n, 90n)], ['01 paid 100', '01 refunded -10']],
   ['nobody decided about a chargeback', TAKEN, ['01 paid 100', '02 taken back -40']],
-  ['it was lost', [...TAKEN, grows(MARCH, 'decided', { lost: 40n })], ['01 paid 100', '02 taken back -40']],
-  ['it was a refund', [...TAKEN, grows(MARCH, 'refunded', { refunded: 40n })], ['01 paid 100', '02 taken back -40']],
+  ['it was lost', [...TAKEN, books(MARCH, 'decided', { writtenOff: 40n })], ['01 paid 100', '02 taken back -40']],
+  ['it was a refund', [...TAKEN, books(MARCH, 'refunded', { refunded: 40n })], ['01 paid 100', '02 taken back -40']],
   [
     'a refund of more than it',
-    [...TAKEN, grows(MARCH, 'refunded', { refunded: 50n })],
+    [...TAKEN, books(MARCH, 'refunded', { refunded: 50n })],
     ['01 paid 100', '02 taken back -40', '03 refunded -10'],
   ],
   [
     'a refund by the bank, beside it',
-    [...TAKEN, grows(MARCH, 'refunded', { refunded: 45n, refundedElsewhere: 45n })],
-    ['01 paid 100', '02 taken back -40', '03 refunded -5', '03 refunded -40'],
+    [...TAKEN, books(MARCH, 'refunded', { refunded: 45n, offProvider: 45n })],
+    ['01 paid 100', '02 taken back -40', '03 refunded -45'],
   ],
-  ['it came back', [...TAKEN, shows(MARCH, 100n)], ['01 paid 100', '02 taken back -40', '03 came back 40']],
-  ['held money that goes by itself', [shows(JANUARY, 100n), shows(FEBRUARY, 0n), lists(FEBRUARY, 0n)], []],
+  ['it came back', [...TAKEN, reports(MARCH, 100n)], ['01 paid 100', '02 taken back -40', '03 came back 40']],
+  ['held money that goes by itself', [reports(JANUARY, 100n), reports(FEBRUARY, 100n, 0n)], []],
   [
     'more than the held money goes',
-    [...PAID, shows(JANUARY, 130n), shows(FEBRUARY, 0n), lists(FEBRUARY, 0n)],
+    [...PAID, reports(JANUARY, 130n), reports(FEBRUARY, 130n, 0n)],
     ['01 paid 100', '02 taken back -100'],
   ],
-  ['a charge that goes while another comes', [...PAID, lists(FEBRUARY, 100n, 100n)], ['01 paid 100']],
-  ['held money is kept', [shows(JANUARY, 70n), grows(MARCH, 'decided', { kept: 70n })], ['03 kept 70']],
+  [
+    'a charge that goes while another comes',
+    [...PAID, lists(FEBRUARY, ['c1', 100n], ['c2', 100n], ['x1', -100n])],
+    ['01 paid 100'],
+  ],
+  ['held money is kept', [reports(JANUARY, 70n), books(MARCH, 'decided', { retained: 70n })], ['03 kept 70']],
   [
     'a refund that never was is kept',
-    [...PAID, REFUNDED, grows(MARCH, 'decided', { came: 10n, went: 10n, kept: 10n })],
+    [...PAID, REFUNDED, books(MARCH, 'decided', { recovered: 10n })],
     ['01 paid 100', '01 refunded -10', '03 kept 10'],
   ],
 ];
+
+/** Lines as version 1.0.0 wrote them. The upgrade added each `missing` at the time of the line that it follows from. */
+const OLD_LINES: [at: string, counter: string, amount: bigint][] = [
+  [PAID_AT, 'came', 200n],
+  [PAID_AT, 'earned', 100n],
+  [JANUARY, 'kept', 30n],
+  [JANUARY, 'sendBack', 70n],
+  [FEBRUARY, 'went', 110n],
+  [FEBRUARY, 'missing', 40n],
+  [MARCH, 'lost', 15n],
+  [MARCH, 'missing', -15n],
+  ['2026-03-16T12:00:00Z', 'refunded', 35n],
+  ['2026-03-16T12:00:00Z', 'missing', -25n],
+];
+const OLD_MOVEMENTS = ['01 paid 100', '01 kept 30', '02 taken back -40', '03 refunded -10'];
+const OLD_OURS = 80n;
+const OLD = 'written by version 1.0.0';
 
 let clone: TestDatabase;
 let database: Database;
@@ -69,25 +110,35 @@ beforeAll(async () => {
   clone = await cloneDatabase();
   database = openDatabase(new Secret(clone.url), 2);
   for (const [what, steps] of STORIES) ledgers.push(await played(what, steps));
+  await addPayment(OLD);
+  for (const [at, counter, amount] of OLD_LINES) await addLine(OLD, at, 'x', { counter, amount });
 });
 afterAll(async () => {
   await database.close();
   await clone.drop();
 });
 
-async function played(reference: string, steps: Step[]): Promise<Ledger> {
+async function addPayment(reference: string): Promise<void> {
   await clone.query(
     `INSERT INTO payments (reference, mode, amount, currency, status) VALUES ($1, 'test', 100, 'XOF', 'foreign')`,
     [reference],
   );
+}
+
+async function addLine(reference: string, at: string, what: string, { counter, amount }: FigureChange): Promise<void> {
+  await clone.query(
+    `INSERT INTO journal (reference, what, "by", counter, amount, currency, at) VALUES ($1, $2, 'x', $3, $4, 'XOF', $5)`,
+    [reference, what, counter, amount, at],
+  );
+}
+
+/** All lines of one step have one time. */
+async function played(reference: string, steps: Step[]): Promise<Ledger> {
+  await addPayment(reference);
   let ledger = EMPTY;
   for (const [at, what, change] of steps) {
     const after = change(ledger);
-    for (const [counter, amount] of Object.entries(growthOf(ledger, after)))
-      await clone.query(
-        `INSERT INTO journal (reference, what, "by", counter, amount, currency, at) VALUES ($1, $2, 'x', $3, $4, 'XOF', $5)`,
-        [reference, what, counter, amount, at],
-      );
+    for (const line of changesBetween(ledger, after)) await addLine(reference, at, what, line);
     ledger = after;
   }
   return ledger;
@@ -101,12 +152,20 @@ async function rowsOf(month: string) {
   return rows;
 }
 
-test.each(STORIES)('%s', async (what, _steps, movements) => {
+async function movementsOf(what: string): Promise<string[]> {
   const told = [];
   for (const month of MONTHS)
     for (const { reference, type, amount } of await rowsOf(month))
       if (reference === what) told.push(`${month} ${type} ${amount}`);
-  expect(told).toEqual(movements);
+  return told;
+}
+
+test.each(STORIES)('%s', async (what, _steps, movements) => {
+  expect(await movementsOf(what)).toEqual(movements);
+});
+
+test('what version 1.0.0 wrote is counted by its names, and a loss in the month in which it went', async () => {
+  expect(await movementsOf(OLD)).toEqual(OLD_MOVEMENTS);
 });
 
 test('the rows of all months are what is ours and not taken back, and the totals of a month are its rows', async () => {
@@ -125,6 +184,6 @@ test('the rows of all months are what is ours and not taken back, and the totals
     expect([currency, held]).toEqual(['XOF', { '01': '300', '02': '170' }[month] ?? '100']);
     earned += Number(totals?.earned);
   }
-  const standings = ledgers.map(standingOf);
-  expect(earned).toBe(Number(standings.reduce((all, { ours, reversed }) => all + ours - reversed, 0n)));
+  const ours = ledgers.map((ledger) => oursOf(ledger, figuresOf(ledger).missing));
+  expect(earned).toBe(Number(ours.reduce((all, one) => all + one, OLD_OURS)));
 });

@@ -6,6 +6,7 @@ import { explain, textOfStory, type Story } from '../../src/reporting/explain.ts
 import { exportCsv, type ExportName } from '../../src/reporting/export.ts';
 import { proofPage } from '../../src/reporting/proof.ts';
 import { asShop, buy, command, happens, saying, SHOP_TOKEN, stands } from '../money/support.ts';
+import { LEDGERS } from '../support/ledgers.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 
 // A day of a shop: whoever asks, and however, is told the same sums.
@@ -82,8 +83,7 @@ const minor = (text = ''): number => Number(text.replace(/[^\d−-]/g, '').repla
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 test('the ledger, the stories, the books, the cases and the CSV give the same sums', async () => {
-  const [ledger] = await shop.database.query<Record<string, string>>(`
-    SELECT sum(earned + kept - refunded - greatest(lost, went - refunded - send_back)) AS ours, sum(came - earned - kept - send_back) AS held FROM money`);
+  const [ledger] = await shop.database.query(`SELECT sum(ours) AS ours, sum(held) AS held FROM ${LEDGERS}`);
   const { ours, held } = { ours: Number(ledger?.ours), held: Number(ledger?.held) };
   expect({ ours, held }).toEqual({ ours: 850_000 + 849_000 + 800_000 + 850_000 + 10_000 + 0 + 0, held: 400_000 });
 
@@ -180,11 +180,11 @@ test('money of a stranger is told by its reference', async () => {
 test('a record that was changed, or lacks an entry, is found', async () => {
   const [first = '', second = ''] = orders;
   await shop.database.query('ALTER TABLE journal DISABLE TRIGGER journal_is_written_once');
-  const change = `UPDATE journal SET amount = amount - 1 WHERE order_id = $1 AND counter = 'came' RETURNING id`;
+  const change = `UPDATE journal SET amount = amount - 1 WHERE order_id = $1 AND counter = 'received' RETURNING id`;
   const [changed] = await shop.database.query<{ id: string }>(change, [first]);
   expect((await told(first)).chain.brokenAt).toBe(changed?.id);
   expect(textOfStory(await told(first), VIEW)).toContain(`The record was changed: entry ${String(changed?.id)}`);
-  await shop.database.query(`DELETE FROM journal WHERE order_id = $1 AND counter = 'earned'`, [second]);
+  await shop.database.query(`DELETE FROM journal WHERE order_id = $1 AND counter = 'captured'`, [second]);
   expect((await told(second)).chain.brokenAt).not.toBeNull();
 });
 

@@ -76,7 +76,7 @@ test('an undefined among the references of a webhook takes none of the others', 
 test('a row about which isForeign returns nothing is ours', () => {
   const history = { ...sandbox.history, isForeign: (row: unknown) => (at(row, 'till') === true ? true : undefined) };
   const { adapter, faults } = check({ ...sandbox, history });
-  expect(rowOf(adapter)).toMatchObject({ aside: false, row: { reference: REFERENCE, shows: 850_000n } });
+  expect(rowOf(adapter)).toMatchObject({ aside: false, row: { reference: REFERENCE, received: 850_000n } });
   expect(rowOf(adapter, { ...RECORD, till: true })).toMatchObject({ aside: true });
   expect(faults).toEqual([]);
 });
@@ -176,7 +176,7 @@ test('so are its list and its webhooks', () => {
   expect({ filters, lagMin, reachesBackDays }).toEqual({ filters: true, lagMin: 3, reachesBackDays: 90 });
   expect(adapter.history.first({ since: null, until: null })).toBe('/list?page=1');
   expect(adapter.history.next({}, { path: '/list', number: 1, rows: 5 })).toBe('/list?page=2');
-  expect(rowOf(adapter)).toMatchObject({ aside: false, row: { shows: 8_500n } });
+  expect(rowOf(adapter)).toMatchObject({ aside: false, row: { received: 8_500n } });
   expect(rowOf(adapter, { ...RECORD, list: '/list' })).toMatchObject({ aside: true });
   const { acknowledgement, signature } = adapter.webhook;
   expect(acknowledgement).toEqual({ status: 200, contentType: 'text/plain', body: 'OK' });

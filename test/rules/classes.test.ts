@@ -1,58 +1,82 @@
 import { expect, test } from '@jest/globals';
-import { classify, type CaseClass, type Facts, type Source } from '../../src/cases/classes.ts';
+import { classify, type CaseClass, type Facts } from '../../src/cases/classes.ts';
+import type { Position, Standing } from '../../src/ledger/position.ts';
+import { max, type Answer, type Transaction } from '../../src/ledger/sources.ts';
+import { LedgerShop } from './ledger-shop.ts';
 
-const ORDER = { amount: 8_500n, currency: 'NGN', isReleased: false, isEnded: false };
-const CLOSED = { ...ORDER, isReleased: true, isEnded: true };
+const ORDER = { amount: 8_500n, currency: 'NGN', isPaid: false, isEnded: false };
+const CLOSED = { ...ORDER, isPaid: true, isEnded: true };
 const says = (shows: bigint, doubt: string | null = null) => ({ outcome: 'paid', word: 'SUCCESS', shows, doubt });
 const word = (outcome: string, doubt: string | null = null) => ({ ...says(0n, doubt), outcome, word: 'COLLECTED' });
 
-/** An open order of NGN 8500 minor units, of which nothing came. */
+const QUIET = { held: 0n, missing: 0n, notShown: 0n, reinstated: 0n };
+const AGREES: Standing = { ...QUIET, excessOutflow: 0n, isShort: false };
+type Sources = { verify?: Partial<Standing>; history?: Partial<Standing> };
+
+/** Held and missing money, and what came back, are the larger figure of the two sources. */
+function positionOf({ verify: ofVerify, history: ofHistory }: Sources, expected = 8_500n): Position {
+  const [verify, history] = [
+    { ...AGREES, ...ofVerify },
+    { ...AGREES, ...ofHistory },
+  ];
+  const larger = (figure: keyof typeof QUIET): bigint => max(verify[figure], history[figure]);
+  const notShown = larger('notShown');
+  const reinstated = larger('reinstated');
+  return { expected, held: larger('held'), missing: larger('missing'), notShown, reinstated, verify, history };
+}
+
+/** An open order of NGN 8500 minor units, of which no source reports anything. */
 const NOTHING: Facts = {
-  ...{
-    standing: { held: 0n, reversed: 0n, stillToGo: 0n, need: 0n },
-    beyond: 0n,
-    order: ORDER,
-    currency: 'NGN',
-    isReleased: false,
-  },
-  ...{ isDecided: false, short: [], verify: null, isRefundLate: false, isUnreadable: false },
+  position: positionOf({}, 0n),
+  reported: { verify: { transactions: [], isUncertain: false }, history: { transactions: [], isUncertain: false } },
+  isInHistory: false,
+  order: ORDER,
+  currency: 'NGN',
+  isProof: false,
+  isDecided: false,
+  verify: null,
+  isOutflowLate: false,
+  isUnreadable: false,
 };
 const held = (amount: bigint, verify: Facts['verify'] = says(amount)): Facts => {
-  return { ...NOTHING, standing: { ...NOTHING.standing, held: amount }, verify };
+  return { ...NOTHING, position: positionOf({ verify: { held: amount } }, 0n), verify };
 };
-const released = (reversed: bigint, ...short: Source[]): Facts => {
-  const standing = { held: 0n, reversed, stillToGo: 0n, need: 8_500n };
-  return { ...NOTHING, standing, order: { ...ORDER, isReleased: true }, isReleased: true, short, verify: says(8_500n) };
+/** A paid order, and what the sources say against its books. */
+const paid = (sources: Sources, more: Partial<Facts> = {}): Facts => {
+  const order = { ...ORDER, isPaid: true };
+  return { ...NOTHING, position: positionOf(sources), order, isProof: true, verify: says(8_500n), ...more };
 };
-const short = (name: Source['name'], word: string | null, shows: bigint, showsGone = false): Source => {
-  return { name, word, shows, showsGone, doubt: null };
-};
-const ABSENT = short('list', null, 0n);
+/** The source lacks money. */
+const lacks = (missing: bigint): Partial<Standing> => ({ missing, isShort: true });
+/** The source reports that the money went. */
+const gone = (missing: bigint): Partial<Standing> => ({ ...lacks(missing), excessOutflow: missing });
 const classesOf = (facts: Facts): string[] => classify(facts).map((one) => one.class);
 
 // Why money is held. All of the later reasons are true as well: the first that fits is said.
 const DOUBTED = says(0n, 'amount_received differs');
-const EVERYTHING = { ...held(85_000n, DOUBTED), order: null, currency: 'USD', isDecided: true, isReleased: true };
+const EVERYTHING = { ...held(85_000n, DOUBTED), order: null, currency: 'USD', isDecided: true, isProof: true };
 const REASONS: [CaseClass, Partial<Facts>][] = [
   ['unknown_reference', {}],
   ['currency_mismatch', { order: CLOSED }],
   ['paid_after_decision', { currency: 'NGN' }],
-  ['charged_again', { isDecided: false }],
-  ['duplicate_payment', { isReleased: false }],
-  ['paid_after_end', { order: { ...CLOSED, isReleased: false } }],
+  ['unit_error', { isDecided: false, position: held(76_500n).position }],
+  ['charged_again', { position: held(85_000n).position }],
+  ['duplicate_payment', { isProof: false }],
+  ['paid_after_end', { order: { ...CLOSED, isPaid: false } }],
   ['contradicted', { order: ORDER }],
   ['unproven', { verify: { ...DOUBTED, shows: 85_000n } }],
   ['unit_error', { verify: says(85_000n) }],
   ['contradicted', { verify: says(8_499n) }],
   ['overpaid', { verify: says(8_501n) }],
-  ['underpaid', { standing: held(8_499n).standing }],
+  ['contradicted', { position: held(8_500n).position }],
+  ['underpaid', { position: held(8_499n).position }],
 ];
 const reasons = REASONS.map(([name], index): [string, Facts] => {
   return [name, Object.assign({}, EVERYTHING, ...REASONS.slice(0, index + 1).map(([, change]) => change)) as Facts];
 });
 
 test.each(reasons)('of the reasons to hold money, %s comes before those below', (name, facts) => {
-  expect(classify(facts)).toMatchObject([{ class: name, held: facts.standing.held, missing: 0n }]);
+  expect(classify(facts)).toMatchObject([{ class: name, held: facts.position.held, missing: 0n }]);
 });
 
 test.each<[CaseClass, bigint, bigint]>([
@@ -60,26 +84,53 @@ test.each<[CaseClass, bigint, bigint]>([
   ['unit_error', 85n, 85n],
   ['overpaid', 17_000n, 8_500n],
   ['contradicted', 17_000n, 8_400n],
+  ['contradicted', 8_500n, 8_500n],
 ])('it is %s when %i is held and verify shows %i', (name, amount, shows) => {
   expect(classesOf(held(amount, says(shows)))).toEqual([name]);
 });
 
+const IN_HISTORY = { isInHistory: true };
+
 test.each<[CaseClass, bigint, string, Facts]>([
-  ['reversed', 500n, 'it went, and nobody wrote down why', released(500n)],
-  ['reversed', 500n, 'it went, and sources fall short', released(500n, short('verify', 'FAILED', 100n), ABSENT)],
-  ['reversed', 8_000n, 'a source shows it as gone', released(0n, short('verify', 'REVERSED', 500n, true), ABSENT)],
-  ['contradicted', 8_500n, 'verify has another word', released(0n, short('verify', 'FAILED', 0n))],
-  ['contradicted', 3_500n, 'the list shows less', released(0n, short('list', 'SUCCESS', 5_000n))],
-  ['contradicted', 8_500n, 'by the lesser of two', released(0n, short('verify', 'SUCCESS', 8_000n), ABSENT)],
-  ['absent_from_history', 8_500n, 'the list lacks it', released(0n, ABSENT)],
+  ['reversed', 500n, 'verify reports that it went', paid({ verify: gone(500n) })],
+  ['reversed', 500n, 'the history reports that it went', paid({ history: gone(500n) }, IN_HISTORY)],
+  [
+    'reversed',
+    8_500n,
+    'one reports it, and the other lacks more',
+    paid({ verify: gone(500n), history: lacks(8_500n) }),
+  ],
+  ['reversed', 8_500n, 'both lack it', paid({ verify: lacks(8_500n), history: lacks(8_500n) })],
+  [
+    'reversed',
+    8_500n,
+    'both lack it, and the history had no time yet',
+    paid({ verify: lacks(8_500n), history: { isShort: true } }),
+  ],
+  ['contradicted', 8_500n, 'verify lacks it', paid({ verify: lacks(8_500n) }, { verify: word('failed') })],
+  [
+    'contradicted',
+    8_500n,
+    'nothing of verify is certain, and the history lacks it',
+    paid({ verify: { missing: 8_500n }, history: lacks(8_500n) }),
+  ],
+  ['contradicted', 3_500n, 'the history reports less', paid({ history: lacks(3_500n) }, IN_HISTORY)],
+  ['absent_from_history', 8_500n, 'the history has no row', paid({ history: lacks(8_500n) })],
   [
     'reversed',
     500n,
     'kept money went',
-    { ...NOTHING, isDecided: true, standing: { held: 0n, reversed: 500n, stillToGo: 0n, need: 0n } },
+    { ...NOTHING, isDecided: true, position: positionOf({ verify: gone(500n) }, 8_500n) },
   ],
 ])('missing money is %s: %i, where %s', (name, missing, _, facts) => {
   expect(classify(facts)).toMatchObject([{ class: name, held: 0n, missing }]);
+});
+
+test('a refund that no source reports is told when it is late, and one that came back is told at once', () => {
+  const facts = paid({ verify: { notShown: 2_500n, reinstated: 1_000n } });
+  expect(classify(facts)).toMatchObject([{ class: 'refund_not_shown', held: 0n, missing: 1_000n }]);
+  expect(classify({ ...facts, isOutflowLate: true })).toMatchObject([{ class: 'refund_not_shown', missing: 2_500n }]);
+  expect(classify(paid({ verify: { notShown: 2_500n } }))).toEqual([]);
 });
 
 test.each<[string, CaseClass[], Partial<Facts>]>([
@@ -91,27 +142,41 @@ test.each<[string, CaseClass[], Partial<Facts>]>([
   ...['pending', 'failed', 'expired', 'reversed', 'not_found'].map((outcome): [string, CaseClass[], Partial<Facts>] => {
     return [outcome, [], { verify: word(outcome) }];
   }),
-])('nothing came: %s is %j', (_, classes, facts) => {
+])('nothing is received: %s is %j', (_, classes, facts) => {
   expect(classesOf({ ...NOTHING, ...facts })).toEqual(classes);
 });
 
-test('what is missing is said before what is held, and words only where nothing is', () => {
-  const facts = { ...released(100n, ABSENT), standing: { held: 8_500n, reversed: 100n, stillToGo: 0n, need: 8_500n } };
-  expect(classesOf({ ...facts, verify: word('unknown') })).toEqual(['reversed', 'charged_again']);
+test('what is missing is said before what is held, then what is not shown, and words only where nothing is held', () => {
+  const sources = { verify: gone(100n), history: { held: 8_400n, reinstated: 1n } };
+  const facts = paid(sources, { verify: word('unknown') });
+  expect(classesOf(facts)).toEqual(['reversed', 'charged_again', 'refund_not_shown']);
 });
 
-test('M8: a decision covers the words and figures that were seen, and nothing else', () => {
+const CHARGE: Transaction = { id: 'c1', received: 8_500n, outflow: 3_500n };
+const reports = (verify: Transaction[], history: Transaction[] = []): Partial<Facts> => {
+  const isUncertain = false;
+  return {
+    reported: { verify: { transactions: verify, isUncertain }, history: { transactions: history, isUncertain } },
+  };
+};
+
+test('M8: an explanation covers what was seen of the sources that say so, and nothing else', () => {
   const digest = (facts: Facts): string => Buffer.from(classify(facts)[0]?.digest ?? []).toString('hex');
-  const seen = released(0n, short('verify', 'FAILED', 5_000n));
+  const short = { verify: gone(3_500n) };
+  const seen = paid(short, reports([CHARGE]));
   const same = { ...seen, isDecided: true, verify: null, order: { ...CLOSED, amount: 1n } };
   expect(digest(same)).toBe(digest(seen));
+  // What a source reports that misses nothing is no news about this loss.
+  expect(digest({ ...seen, ...reports([CHARGE], [{ ...CHARGE, outflow: 0n }]) })).toBe(digest(seen));
   const all = [
     seen,
-    released(1n, short('verify', 'FAILED', 5_000n)),
-    released(0n, short('verify', 'FAILED', 4_999n)),
-    released(0n, short('verify', 'DISPUTED', 5_000n)),
-    released(0n, short('list', 'FAILED', 5_000n)),
-    released(0n, short('verify', 'FAILED', 5_000n), ABSENT),
+    paid({ verify: gone(3_501n) }, reports([CHARGE])),
+    paid({ verify: lacks(3_500n) }, reports([CHARGE])),
+    paid(short, reports([{ ...CHARGE, id: 'c2' }])),
+    paid(short, reports([{ ...CHARGE, outflow: 3_499n }])),
+    paid({ history: gone(3_500n) }, reports([], [CHARGE])),
+    paid({ ...short, history: gone(3_500n) }, reports([CHARGE], [CHARGE])),
+    { ...seen, position: positionOf(short, 8_400n) },
     held(5_000n),
     held(5_001n),
     { ...NOTHING, verify: word('unknown') },
@@ -119,4 +184,42 @@ test('M8: a decision covers the words and figures that were seen, and nothing el
     { ...NOTHING, verify: word('unproven', 'it names no currency') },
   ];
   expect(new Set(all.map(digest)).size).toBe(all.length);
+});
+
+// A paid order, one more refund or reading, and one more answer. Steps are a day apart.
+const CLEAR: Answer = { outcome: 'paid', id: 'c1', isHere: true, received: 8_500n, balance: 8_500n, isDoubted: false };
+const FAILED: Answer = { ...CLEAR, outcome: 'failed', received: null, balance: 0n };
+const REVERSED: Answer = { ...FAILED, outcome: 'reversed' };
+type Told = { first?: Partial<Answer>; refunded?: bigint; history?: bigint[]; answer?: Answer };
+
+function told({ first, refunded, history, answer }: Told): string[] {
+  const shop = new LedgerShop(8_500n);
+  const day = (days: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') + days * 86_400_000);
+  shop.verify({ ...CLEAR, ...first }, day(0));
+  if (refunded !== undefined) shop.refund(refunded, false, day(1));
+  const rows = history?.map((received) => ({ id: 'c1', received, outflow: 0n, isReversed: false, isDoubted: false }));
+  if (rows !== undefined) shop.history(rows, day(2), true);
+  if (answer !== undefined) shop.verify(answer, day(3));
+  return shop.findings().map(({ class: name, missing }) => `${name} ${missing}`);
+}
+
+test.each<[string[], string, Told]>([
+  [[], 'verify reports it', { answer: CLEAR }],
+  [[], 'no source was asked again', {}],
+  [['contradicted 1'], 'verify reports a unit less', { answer: { ...CLEAR, received: 8_499n, balance: 8_499n } }],
+  [['reversed 1'], 'verify reports a unit as gone', { answer: { ...CLEAR, balance: 8_499n } }],
+  [['contradicted 8500'], 'verify says failed', { answer: FAILED }],
+  [['contradicted 8500'], 'verify does not find it', { answer: { ...FAILED, outcome: 'unproven', id: null } }],
+  [['reversed 8500'], 'verify says reversed', { answer: REVERSED }],
+  [['contradicted 500'], 'the history reports less', { history: [8_000n] }],
+  [['absent_from_history 8500'], 'the history lacks it', { history: [] }],
+  [['reversed 8500'], 'the history lacks it, and verify says failed', { history: [], answer: FAILED }],
+  [[], 'a refund is booked, and verify reports the rest', { refunded: 8_000n, answer: { ...CLEAR, balance: 500n } }],
+  [['contradicted 500'], 'M6: a refund is booked, and verify says failed', { refunded: 8_000n, answer: FAILED }],
+  [['reversed 500'], 'a refund is booked, and verify reports all as gone', { refunded: 8_000n, answer: REVERSED }],
+  [['reversed 8500'], 'a reversal names no charge', { answer: { ...REVERSED, id: null } }],
+  [['reversed 8500'], 'the proof names no charge, and a reversal names one', { first: { id: null }, answer: REVERSED }],
+  [['reversed 8500'], 'a charge that was never reported is reversed', { answer: { ...REVERSED, id: 'c2' } }],
+])('M5: of a paid order, the findings are %j where %s', (findings, _, given) => {
+  expect(told(given)).toEqual(findings);
 });

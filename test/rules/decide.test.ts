@@ -21,15 +21,15 @@ test('M1, M11, M19: of every answer and every state of an order, one releases', 
     currency: [null, 'NGN', 'USD'],
     doubt: [null, 'amount_received differs from amount'],
   });
-  const ours = { amount: [850_000n], currency: ['NGN'], isReleased: BOTH, isEnded: BOTH };
+  const ours = { amount: [850_000n], currency: ['NGN'], isPaid: BOTH, isEnded: BOTH };
   const order = [null, ...combinations<NonNullable<Situation['order']>>(ours)];
-  const all = combinations<Situation>({ evidence, order, isHeld: BOTH, isDecided: BOTH });
+  const all = combinations<Situation>({ evidence, order, isLeft: BOTH, isDecided: BOTH });
   expect(all).toHaveLength(9 * 7 * 3 * 2 * 5 * 2 * 2);
   expect(all.filter((one) => decide(one) === 'release')).toEqual([
     {
       evidence: { outcome: 'paid', shows: 850_000n, currency: 'NGN', doubt: null },
-      order: { amount: 850_000n, currency: 'NGN', isReleased: false, isEnded: false },
-      isHeld: true,
+      order: { amount: 850_000n, currency: 'NGN', isPaid: false, isEnded: false },
+      isLeft: true,
       isDecided: false,
     },
   ]);

@@ -1,142 +1,234 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { CaseClass } from '../../src/cases/classes.ts';
+import { classify, type CaseClass } from '../../src/cases/classes.ts';
 import { DECISIONS, effectOf, type Effect, type Situation } from '../../src/cases/decisions.ts';
-import { EMPTY, grow, standingOf, type Counter, type Ledger } from '../../src/payments/money.ts';
+import { allocatedOf } from '../../src/ledger/books.ts';
+import { acceptDoubts, EMPTY, observeHistory, observeVerify } from '../../src/ledger/ledger.ts';
+import { positionOf, returnedByItself } from '../../src/ledger/position.ts';
+import type { Booking } from '../../src/ledger/books.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import { booked, dayOf, ledgerAfter, lives } from './random-ledgers.ts';
 
-const OPEN = { amount: 85n, isReleased: false, isEnded: false, isOurCurrency: true };
+const OPEN = { amount: 85n, isPaid: false, isEnded: false, isOurCurrency: true };
 const ENDED = { ...OPEN, isEnded: true };
-const RELEASED = { ...OPEN, isReleased: true };
+const PAID = { ...OPEN, isPaid: true };
 const ABROAD = { ...OPEN, isOurCurrency: false };
 
-type Given = { class: CaseClass; money: Partial<Ledger>; held?: bigint; missing?: bigint; shows?: bigint } & Partial<
-  Pick<Situation, 'order' | 'isReleased'>
->;
-/** By words as they are typed: `refund --elsewhere`. */
-function decide(words: string, { class: name, money, held, missing = 0n, shows, ...more }: Given): Effect | string {
-  const [as, elsewhere] = words.split(' ') as [Situation['as'], string?];
-  const ledger = { ...EMPTY, ...money };
-  const standing = standingOf(ledger);
-  const seen = { case: { class: name, held: held ?? standing.held, missing }, money: ledger, standing };
-  const about = { order: OPEN, isReleased: false, shows: shows ?? ledger.came - ledger.went, ...more };
-  return effectOf({ as, elsewhere: elsewhere !== undefined, ...seen, ...about });
+const LAG_MIN = 60;
+const CLEAR: Omit<Answer, 'balance'> = { outcome: 'paid', id: 'c1', isHere: true, received: 85n, isDoubted: false };
+const verified = (ledger: Ledger, received: bigint, gone = 0n, id = 'c1'): Ledger =>
+  observeVerify(ledger, { ...CLEAR, id, received, balance: received - gone });
+/** @param amounts of rows without ids; below 0: outflow */
+function read(ledger: Ledger, ...amounts: bigint[]): Ledger {
+  const rows = amounts.map((amount): HistoryRow => {
+    const about = { id: null, isReversed: false, isDoubted: false };
+    return { ...about, received: amount > 0n ? amount : 0n, outflow: amount < 0n ? -amount : 0n };
+  });
+  return observeHistory(ledger, rows, { at: dayOf(2), isInReach: true, failed: null });
+}
+function withBooks(ledger: Ledger, booking: Booking): Ledger {
+  const after = booked(ledger, booking, dayOf(1));
+  if (after === null) throw new Error('this booking is refused');
+  return after;
 }
 
-const LESS: Given = { class: 'underpaid', money: { came: 10n } };
-const MORE: Given = { class: 'overpaid', money: { came: 100n } };
-const SECOND: Given = { class: 'duplicate_payment', money: { came: 85n }, order: RELEASED };
-const PAID = { order: RELEASED, isReleased: true };
-const GONE: Given = { class: 'reversed', money: { came: 85n, went: 40n, earned: 85n }, missing: 40n, ...PAID };
-const TWICE = { came: 170n, went: 85n, earned: 85n, sendBack: 85n, byItself: 85n };
-const NOT_SHOWN: Given = { class: 'refund_not_shown', money: { came: 85n, earned: 85n, refunded: 20n }, ...PAID };
-const BACK = { ...NOT_SHOWN, money: { came: 170n, earned: 85n, sendBack: 85n, refunded: 20n } };
-// A second charge that waits below what is missing: nobody has seen it yet.
-const HIDDEN: Given = { class: 'contradicted', money: { came: 170n, earned: 85n }, held: 0n, missing: 85n, ...PAID };
-const LISTED: Given = { class: 'contradicted', money: { came: 85n }, shows: 0n };
+type Given = { class: CaseClass; ledger: Ledger; held?: bigint; missing?: bigint; shows?: bigint } & Partial<
+  Pick<Situation, 'order'>
+>;
+/** By words as they are typed: `refund --elsewhere`. */
+function decide(words: string, { class: name, ledger, held, missing, shows, order = OPEN }: Given): Effect | string {
+  const [as, elsewhere] = words.split(' ') as [Situation['as'], string?];
+  const position = positionOf(ledger, LAG_MIN);
+  const about = { class: name, held: held ?? position.held, missing: missing ?? position.missing };
+  const { received, outflow } = ledger.verify;
+  const verifyShows = shows ?? received - outflow;
+  return effectOf({ as, elsewhere: elsewhere !== undefined, case: about, ledger, order, verifyShows });
+}
 
-test.each<[string, Given, Partial<Record<Counter, bigint>>, releases: bigint | 'ends' | null]>([
-  ['accept', LESS, { earned: 10n }, 10n],
-  ['accept', MORE, { earned: 100n }, 100n],
-  ['refund', LESS, { sendBack: 10n }, 'ends'],
-  ['refund', SECOND, { sendBack: 85n }, 'ends'],
-  ['refund', MORE, { sendBack: 15n, earned: 85n }, 85n],
-  ['refund', { ...MORE, shows: 84n }, { sendBack: 100n }, 'ends'],
-  ['refund', { ...MORE, order: ENDED }, { sendBack: 100n }, 'ends'],
-  ['refund', { ...LESS, order: null }, { sendBack: 10n }, 'ends'],
-  ['refund --elsewhere', LESS, { sendBack: 10n, sendBackElsewhere: 10n }, 'ends'],
-  ['refund --elsewhere', MORE, { sendBack: 15n, sendBackElsewhere: 15n, earned: 85n }, 85n],
-  ['keep', LESS, { kept: 10n }, 'ends'],
-  ['keep', MORE, { kept: 100n }, 'ends'],
-  ['refund', GONE, { refunded: 40n }, null],
-  ['refund', { ...GONE, money: { ...GONE.money, refunded: 60n } }, { refunded: 25n }, null],
-  ['write-off', GONE, { lost: 40n }, null],
-  // What was refunded by a bank is still ours to lose at the service.
-  ['write-off', { ...GONE, money: { ...GONE.money, refunded: 60n, refundedElsewhere: 60n } }, { lost: 40n }, null],
-  ['write-off', { ...GONE, money: { ...GONE.money, lost: 60n } }, { lost: 25n }, null],
-  ['refund', NOT_SHOWN, { came: 20n, went: 20n, sendBack: 20n }, null],
-  ['keep', NOT_SHOWN, { came: 20n, went: 20n, kept: 20n }, null],
-  ['refund --elsewhere', NOT_SHOWN, { sendBackElsewhere: 0n, refundedElsewhere: 20n }, null],
-  ['refund --elsewhere', BACK, { sendBackElsewhere: 85n, refundedElsewhere: 20n }, null],
-  ['explain', GONE, {}, null],
-  ['explain', { class: 'unknown_status', money: {} }, {}, null],
-  ['explain', LISTED, {}, null],
-  ['explain', HIDDEN, {}, null],
-])('%s of %j does %j, and releases %s', (words, given, growth, releases) => {
-  const isEnd = releases === 'ends';
-  expect(decide(words, given)).toEqual({ growth, releases: isEnd ? null : releases, ends: isEnd });
+const LESS: Given = { class: 'underpaid', ledger: verified(EMPTY, 10n) };
+const MORE: Given = { class: 'overpaid', ledger: verified(EMPTY, 100n) };
+const SECOND: Given = { class: 'duplicate_payment', ledger: verified(EMPTY, 85n), order: PAID };
+const CAPTURED = withBooks(verified(EMPTY, 85n), { captured: 85n });
+const GONE: Given = { class: 'reversed', ledger: verified(CAPTURED, 85n, 40n), order: PAID };
+const refunded = (amount: bigint, more: Booking = {}): Ledger => withBooks(CAPTURED, { refunded: amount, ...more });
+const BY_BANK = { ...GONE, ledger: verified(refunded(60n, { offProvider: 60n }), 85n, 40n) };
+const LOST_MORE = { ...GONE, ledger: verified(withBooks(CAPTURED, { writtenOff: 60n }), 85n, 85n) };
+// A second charge was kept, and both went after a refund of the first.
+const KEPT = withBooks(verified(refunded(60n), 85n, 0n, 'c2'), { retained: 85n });
+const BOTH_GONE = { ...GONE, ledger: verified(verified(KEPT, 85n, 85n), 85n, 85n, 'c2') };
+const GONE_TWICE = { ...GONE, ledger: read(refunded(85n), 85n, -85n, -85n) };
+const BOTH_LACK: Given = { class: 'reversed', ledger: read(verified(CAPTURED, 60n), 50n), order: PAID };
+const NOT_SHOWN: Given = { class: 'refund_not_shown', ledger: refunded(20n), missing: 20n, order: PAID };
+const VERIFY_LACKS: Given = { class: 'contradicted', ledger: verified(CAPTURED, 60n), order: PAID };
+const ABSENT: Given = { class: 'absent_from_history', ledger: read(CAPTURED), order: PAID };
+const IN_HISTORY: Given = { class: 'contradicted', ledger: read(EMPTY, 85n), shows: 0n };
+
+test.each<[string, string, Given, Booking, 'pays' | 'ends' | null]>([
+  ['accept', 'too little money', LESS, { captured: 10n }, 'pays'],
+  ['accept', 'too much money', MORE, { captured: 100n }, 'pays'],
+  [
+    'accept',
+    'money that the history leaves',
+    { ...LESS, ledger: read(LESS.ledger, 30n, -20n) },
+    { captured: 10n },
+    'pays',
+  ],
+  ['refund', 'too little money', LESS, { returned: 10n }, 'ends'],
+  ['refund', 'a second payment', SECOND, { returned: 85n }, 'ends'],
+  ['refund', 'too much money', MORE, { returned: 15n, captured: 85n }, 'pays'],
+  ['refund', 'too much money, of which verify shows less', { ...MORE, shows: 84n }, { returned: 100n }, 'ends'],
+  [
+    'refund',
+    'too much money, of which the history leaves less',
+    { ...MORE, ledger: read(MORE.ledger, 100n, -16n) },
+    { returned: 100n },
+    'ends',
+  ],
+  ['refund', 'too much money for an ended order', { ...MORE, order: ENDED }, { returned: 100n }, 'ends'],
+  ['refund', 'money without an order', { ...LESS, order: null }, { returned: 10n }, 'ends'],
+  ['refund --elsewhere', 'too little money', LESS, { returned: 10n, offProvider: 10n }, 'ends'],
+  ['refund --elsewhere', 'too much money', MORE, { returned: 15n, offProvider: 15n, captured: 85n }, 'pays'],
+  ['keep', 'too little money', LESS, { retained: 10n }, 'ends'],
+  ['keep', 'too much money', MORE, { retained: 100n }, 'ends'],
+  ['refund', 'reversed money', GONE, { refunded: 40n }, null],
+  ['refund', 'more reversed money than was captured', BOTH_GONE, { refunded: 25n }, null],
+  ['write-off', 'reversed money', GONE, { writtenOff: 40n }, null],
+  // What was refunded by a bank is still ours to lose at the provider.
+  ['write-off', 'reversed money after a refund by bank', BY_BANK, { writtenOff: 40n }, null],
+  ['write-off', 'more reversed money than was written off before', LOST_MORE, { writtenOff: 25n }, null],
+  ['write-off', 'a chargeback after a whole refund', GONE_TWICE, { writtenOff: 85n }, null],
+  ['write-off', 'money that both sources lack: what both lack', BOTH_LACK, { writtenOff: 25n }, null],
+  ['keep', 'a refund that is not shown', NOT_SHOWN, { recovered: 20n }, null],
+  ['refund --elsewhere', 'a refund that is not shown', NOT_SHOWN, { offProvider: 20n }, null],
+  ['explain', 'reversed money', GONE, {}, null],
+  ['explain', 'an unknown word', { class: 'unknown_status', ledger: EMPTY }, {}, null],
+  ['explain', 'money that only the history reports', IN_HISTORY, {}, null],
+  ['explain', 'money that verify lacks', VERIFY_LACKS, {}, null],
+])('%s of %s is booked', (words, _, given, booking, order) => {
+  const effect = decide(words, given);
+  if (typeof effect === 'string') throw new Error(effect);
+  const amounts = Object.entries(effect.booking).filter(([, amount]) => amount !== 0n);
+  const { marksPaid, endsOrder } = effect;
+  expect([Object.fromEntries(amounts), marksPaid, endsOrder]).toEqual([booking, order === 'pays', order === 'ends']);
 });
 
-test.each<[string, Given]>([
-  ['accept', SECOND],
-  ['accept', { ...LESS, order: ENDED }],
-  ['accept', { ...LESS, order: ABROAD }],
-  ['accept', { ...LESS, order: null }],
-  ['accept', { ...LESS, shows: 9n }],
-  ['accept', GONE],
-  ['accept --elsewhere', LESS],
-  ['keep --elsewhere', LESS],
-  ['refund --elsewhere', GONE],
-  ['refund', { class: 'contradicted', money: { came: 85n, earned: 85n }, missing: 85n, ...PAID }],
-  ['refund', { ...GONE, money: { ...GONE.money, refunded: 85n } }],
-  ['keep', GONE],
-  ...['accept', 'refund', 'refund --elsewhere', 'keep', 'write-off'].map((words): [string, Given] => [words, HIDDEN]),
-  ['write-off', { ...HIDDEN, class: 'reversed' }],
-  ['write-off', LESS],
-  ['write-off', NOT_SHOWN],
-  ['write-off', { ...GONE, class: 'absent_from_history' }],
-  ['write-off', { ...GONE, money: { ...GONE.money, lost: 85n } }],
-  ['write-off', { ...GONE, money: TWICE, missing: 85n }],
-  ['explain', LESS],
-  ['explain', SECOND],
-  ['explain', { ...LISTED, shows: 1n }],
-  ['explain', { ...LISTED, ...PAID }],
-])('%s of %j is not allowed, and says why', (words, given) => {
+test.each<[string, string, Given]>([
+  ['accept', 'a second payment', SECOND],
+  ['accept', 'money for an ended order', { ...LESS, order: ENDED }],
+  ['accept', 'money in another currency', { ...LESS, order: ABROAD }],
+  ['accept', 'money without an order', { ...LESS, order: null }],
+  ['accept', 'money of which verify shows less', { ...LESS, shows: 9n }],
+  ['accept', 'money of which the history leaves less', { ...LESS, ledger: read(LESS.ledger, 10n, -1n) }],
+  ['accept', 'reversed money', GONE],
+  ['accept --elsewhere', 'too little money', LESS],
+  ['keep --elsewhere', 'too little money', LESS],
+  ['refund --elsewhere', 'reversed money', GONE],
+  ['refund', 'money that was refunded whole', GONE_TWICE],
+  ['keep', 'reversed money', GONE],
+  ...['accept', 'refund', 'refund --elsewhere', 'keep', 'write-off'].flatMap((words): [string, string, Given][] => [
+    [words, 'money that verify lacks', VERIFY_LACKS],
+    [words, 'money that the history lacks', ABSENT],
+  ]),
+  ['accept', 'a refund that is not shown', NOT_SHOWN],
+  ['refund', 'a refund that is not shown', NOT_SHOWN],
+  ['write-off', 'a refund that is not shown', NOT_SHOWN],
+  ['write-off', 'too little money', LESS],
+  ['explain', 'too little money', LESS],
+  ['explain', 'a second payment', SECOND],
+  ['explain', 'money that verify shows, too', { ...IN_HISTORY, shows: 1n }],
+])('%s of %s is not allowed, and says why', (words, _, given) => {
   expect(decide(words, given)).toEqual(expect.stringMatching(/^[a-z].{10,}[a-z]$/));
 });
 
-const CLASSES: CaseClass[] = [
-  'reversed',
-  'refund_not_shown',
-  'overpaid',
-  'underpaid',
-  'contradicted',
-  'unknown_status',
-];
-const share = fc.integer({ min: 0, max: 4 });
-/** Each is so many quarters of what the others leave: so no CHECK is broken before. */
-const ledgers = fc.tuple(fc.bigInt(0n, 40n), fc.array(share, { minLength: 8, maxLength: 8 })).map(([came, parts]) => {
-  const part = (whole: bigint, index: number): bigint => (whole * BigInt(parts[index] ?? 0)) / 4n;
-  const [went, earned] = [part(came, 0), part(came, 1)];
-  const kept = part(came - earned, 2);
-  const sendBack = part(came - earned - kept, 3);
-  const refunded = part(earned, 4);
-  const [sendBackElsewhere, refundedElsewhere] = [part(sendBack, 5), part(refunded, 6)];
-  const lost = part(earned + kept - refunded + refundedElsewhere, 7);
-  return { ...EMPTY, came, went, earned, kept, sendBack, refunded, sendBackElsewhere, refundedElsewhere, lost };
+/** A ledger, the order beside it, and what a person may know of both. */
+const anything = fc.record({
+  steps: lives,
+  order: fc.constantFrom(OPEN, ENDED, PAID, ABROAD, null),
+  isProof: fc.boolean(),
+  isDecided: fc.boolean(),
+  isOutflowLate: fc.boolean(),
+  isAboutMoney: fc.boolean(),
+  as: fc.constantFrom(...DECISIONS),
+  elsewhere: fc.boolean(),
 });
+type Anything = typeof anything extends fc.Arbitrary<infer One> ? One : never;
+
+/** Each case that a person may decide about, in a ledger of which surplus that left is booked. */
+function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: Anything): Situation[] {
+  const ledger = withReturned(ledgerAfter(steps), steps.length);
+  // The newest answer is about the charge that verify reported last, or about no money.
+  const newest = isAboutMoney ? ledger.verify.transactions.at(-1) : undefined;
+  const shows = newest === undefined ? 0n : newest.received - newest.outflow;
+  const findings = classify({
+    ...facts,
+    position: positionOf(ledger, LAG_MIN),
+    reported: ledger,
+    isInHistory: ledger.history.transactions.length > 0,
+    order: order && { ...order, currency: order.isOurCurrency ? 'NGN' : 'USD' },
+    currency: 'NGN',
+    verify: { outcome: 'paid', word: 'SUCCESS', shows, doubt: null },
+    isUnreadable: false,
+  });
+  return findings.map((one) => ({ as, elsewhere, case: one, ledger, order, verifyShows: shows }));
+}
+
+/** @throws {Error} the rules of money refuse the booking */
+function withBooksAt(ledger: Ledger, booking: Booking, place: number): Ledger {
+  const after = booked(ledger, booking, dayOf(place));
+  if (after === null) throw new Error('the rules of money refuse it');
+  return after;
+}
+
+/** Surplus that left by itself is booked after every change. */
+const withReturned = (ledger: Ledger, place: number): Ledger =>
+  withBooksAt(ledger, { returned: returnedByItself(ledger) }, place);
+
+/** @throws with what does not hold of an allowed decision */
+function hold({ as, elsewhere, ledger, order, verifyShows }: Situation, effect: Effect, place: number): void {
+  const demand = (promise: string, holds: boolean): void => {
+    if (!holds) throw new Error(promise);
+  };
+  const { booking, marksPaid, endsOrder } = effect;
+  // Who accepts the money accepts the doubts about it.
+  const known = as === 'accept' ? acceptDoubts(ledger) : ledger;
+  const after = withReturned(withBooksAt(known, booking, place), place);
+  const [old, now] = [positionOf(ledger, LAG_MIN), positionOf(after, LAG_MIN)];
+  // While nothing is booked, surplus that left by itself is not booked either.
+  demand('no more is held than before', allocatedOf(ledger.books) === 0n || now.held <= old.held);
+  const makesGood = as === 'refund' || as === 'write-off' || as === 'accept';
+  demand('no more is missing than before', !makesGood || elsewhere || now.missing <= old.missing);
+  demand('only what pays an order is captured', (booking.captured ?? 0n) > 0n === marksPaid);
+  const captured = booking.captured ?? 0n;
+  const isPayable = order === OPEN && !endsOrder && verifyShows >= captured;
+  demand('only an open order is paid, by what verify shows', !marksPaid || isPayable);
+}
 
 test('whatever is allowed keeps the promises of the database, and holds no more than before', () => {
-  const anything = fc.record({
-    ...{ as: fc.constantFrom(...DECISIONS), elsewhere: fc.boolean(), class: fc.constantFrom(...CLASSES) },
-    ...{ money: ledgers, missing: fc.bigInt(0n, 50n), amount: fc.bigInt(1n, 40n), isReleased: fc.boolean() },
-    isHidden: fc.boolean(),
-    ...{ order: fc.constantFrom(OPEN, ENDED, RELEASED, ABROAD, null), shows: fc.bigInt(0n, 40n) },
+  let allowed = 0;
+  const property = fc.property(anything, (given) => {
+    for (const situation of situationsOf(given)) {
+      const effect = effectOf(situation);
+      if (typeof effect === 'string') continue;
+      allowed += 1;
+      hold(situation, effect, given.steps.length);
+    }
   });
-  const property = fc.property(anything, ({ class: name, missing, isHidden, money, order, amount, ...more }) => {
-    const standing = standingOf(money);
-    // What goes eats what is held first: the ledger never has both.
-    fc.pre(standing.held === 0n || standing.reversed === 0n);
-    const price = order && { ...order, amount };
-    const seen = { class: name, held: isHidden ? 0n : standing.held, missing };
-    const effect = effectOf({ ...more, case: seen, money, standing, order: price });
-    if (typeof effect === 'string') return;
-    const { growth, releases, ends } = effect;
-    const after = grow(money, growth);
-    const now = standingOf(after);
-    expect(now.held <= standing.held && now.reversed <= standing.reversed).toBe(true);
-    expect(after.came - after.went).toBe(money.came - money.went);
-    if (releases === null) expect(after.earned).toBe(money.earned);
-    else expect([order, growth.earned, ends, more.shows >= releases]).toEqual([OPEN, releases, false, true]);
-  });
-  fc.assert(property, { numRuns: 50_000, seed: 37 });
+  fc.assert(property, { numRuns: 20_000, seed: 37 });
+  expect(allowed).toBeGreaterThan(2_000);
+});
+
+test('a refund of held money leaves none held, also if a part of the charge left before', () => {
+  const given: Given = { class: 'underpaid', ledger: verified(EMPTY, 60n, 25n) };
+  const effect = decide('refund', given);
+  if (typeof effect === 'string') throw new Error(effect);
+  const after = withReturned(withBooksAt(given.ledger, effect.booking, 2), 2);
+  expect(positionOf(after, LAG_MIN)).toMatchObject({ expected: 0n, held: 0n, missing: 0n, notShown: 35n });
+});
+
+test('money of an unpaid order that came and went by both sources is not missing', () => {
+  const isBeyond = { at: dayOf(2), isInReach: false, failed: null };
+  const row = { id: null, received: 0n, outflow: 25n, isReversed: false, isDoubted: false };
+  const ledger = observeHistory(verified(EMPTY, 25n, 25n), [row], isBeyond);
+  expect(positionOf(ledger, LAG_MIN)).toMatchObject({ expected: 0n, held: 0n, missing: 0n });
 });

@@ -1,8 +1,9 @@
-import { classify, type Facts, type Finding } from '../../src/cases/classify.ts';
-import type { Decision } from '../../src/cases/decisions.ts';
-import { effectOf } from '../../src/cases/effects.ts';
+import { classify, type Facts, type Finding } from '../../src/cases/classes.ts';
+import { effectOf, type Decision } from '../../src/cases/decisions.ts';
 import { decide } from '../../src/payments/decide.ts';
+import { refundableOf, type Booking } from '../../src/ledger/books.ts';
 import * as rules from '../../src/ledger/ledger.ts';
+import * as positions from '../../src/ledger/position.ts';
 import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
 
 const CURRENCY = 'NGN';
@@ -17,6 +18,8 @@ export class LedgerShop {
   private isDecided = false;
   private isInHistory = false;
   private said: Facts['verify'] = null;
+  private verifiedAt: Date | null = null;
+  private failed: { id: string | null } | null = null;
   private acknowledged: string[] = [];
 
   readonly price: bigint;
@@ -26,16 +29,18 @@ export class LedgerShop {
   }
 
   verify(answer: Answer, now: Date): void {
+    this.verifiedAt = now;
+    this.failed = answer.outcome === 'failed' || answer.outcome === 'expired' ? { id: answer.id } : null;
     this.ledger = rules.observeVerify(this.ledger, answer);
     const { outcome, balance, isDoubted } = answer;
     const isUnproven = outcome === 'unproven';
     const shows = outcome === 'paid' || outcome === 'reversed' ? balance : 0n;
     const doubt = isDoubted ? 'the adapter doubts it' : null;
     this.said = { outcome: isUnproven ? 'pending' : outcome, word: outcome, shows, doubt };
-    const isFree = rules.historyLeaves(this.ledger, this.price) && this.ledger.books.captured === 0n;
+    const isFree = positions.historyLeaves(this.ledger, this.price) && this.ledger.books.captured === 0n;
     const evidence = { outcome: isUnproven ? ('pending' as const) : outcome, shows, currency: CURRENCY, doubt };
-    const order = { amount: this.price, currency: CURRENCY, isReleased: this.isPaid, isEnded: this.isEnded };
-    if (decide({ evidence, order, isDecided: this.isDecided, isHeld: isFree }) === 'release') {
+    const order = { amount: this.price, currency: CURRENCY, isPaid: this.isPaid, isEnded: this.isEnded };
+    if (decide({ evidence, order, isDecided: this.isDecided, isLeft: isFree }) === 'release') {
       this.book({ captured: this.price }, now);
       this.isPaid = true;
     }
@@ -43,7 +48,7 @@ export class LedgerShop {
   }
 
   history(rows: readonly HistoryRow[], readAt: Date, isInReach: boolean, isInHistory = rows.length > 0): void {
-    this.ledger = rules.observeHistory(this.ledger, rows, readAt, isInReach);
+    this.ledger = rules.observeHistory(this.ledger, rows, { at: readAt, isInReach, failed: this.failed });
     this.isInHistory = isInHistory;
     this.conclude(readAt);
   }
@@ -58,10 +63,8 @@ export class LedgerShop {
     const open = this.openCase();
     if (open === undefined) return 'no case is open';
     const order = { amount: this.price, isPaid: this.isPaid, isEnded: this.isEnded, isOurCurrency: true };
-    const { received, outflow, mostReceived } = this.ledger.history;
-    const historyShows = mostReceived === 0n && outflow === 0n ? null : received - outflow;
-    const about = { as, elsewhere, case: open, order, verifyShows: this.said?.shows ?? 0n, historyShows };
-    const effect = effectOf({ ...about, position: this.position(), books: this.ledger.books });
+    const about = { as, elsewhere, case: open, order, verifyShows: this.said?.shows ?? 0n };
+    const effect = effectOf({ ...about, ledger: this.ledger });
     if (typeof effect === 'string') return effect;
     if (as === 'explain') this.acknowledged.push(asText(open.digest));
     else this.isDecided = true;
@@ -72,7 +75,7 @@ export class LedgerShop {
     return null;
   }
 
-  book(booking: rules.Booking, now: Date): void {
+  book(booking: Booking, now: Date): void {
     this.ledger = rules.book(this.ledger, booking, now);
   }
 
@@ -82,12 +85,11 @@ export class LedgerShop {
 
   /** How much can still be refunded. */
   refundable(): bigint {
-    const { captured, refunded, writtenOff, recovered } = this.ledger.books;
-    return captured - refunded - writtenOff + recovered;
+    return refundableOf(this.ledger.books);
   }
 
-  position(): rules.Position {
-    return rules.positionOf(this.ledger, this.lagMin);
+  position(): positions.Position {
+    return positions.positionOf(this.ledger, this.lagMin);
   }
 
   /** The most urgent finding that no `explain` decision has acknowledged. */
@@ -106,13 +108,13 @@ export class LedgerShop {
       isProof: this.ledger.books.captured > 0n,
       isDecided: this.isDecided,
       verify: this.said,
-      isOutflowLate: rules.isOutflowLate(this.ledger),
+      isOutflowLate: positions.isOutflowLate(this.ledger, this.verifiedAt),
       isUnreadable: false,
     });
   }
 
   private conclude(now: Date): void {
-    const returned = rules.returnedByItself(this.ledger);
+    const returned = positions.returnedByItself(this.ledger);
     if (returned > 0n) this.book({ returned }, now);
     const digests = this.findings().map(({ digest }) => asText(digest));
     this.acknowledged = this.acknowledged.filter((one) => digests.includes(one));

@@ -1,5 +1,5 @@
 import type { Decision } from '../../src/cases/decisions.ts';
-import type { Finding } from '../../src/cases/classify.ts';
+import type { Finding } from '../../src/cases/classes.ts';
 import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
 import { sum } from '../../src/ledger/sources.ts';
 

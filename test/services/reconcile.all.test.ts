@@ -61,6 +61,8 @@ async function agree(adapter: ServiceAdapter, style: Style, service: Awaited<Ret
       order.reference,
       serviceId,
     ]);
+    const charge = `UPDATE ledgers SET verify_transactions = jsonb_set(verify_transactions, '{0,id}', $2::jsonb)`;
+    await books.database.query(`${charge} WHERE reference = $1`, [order.reference, JSON.stringify(serviceId)]);
   }
   return register;
 }
@@ -109,7 +111,9 @@ test.each(Object.entries<Style>({ ...STYLES, ...MORE }))('%s: its list closes th
       'strange0strange0strange0 unknown_reference NGN',
       `${absent.reference} absent_from_history NGN`,
       `${foreign.reference} currency_mismatch GHS`,
-      ...[less, foreign, odd].map(({ reference }) => `${reference} contradicted NGN`),
+      // Both sources agree that the money is not there, or not there in this currency.
+      ...[less, foreign].map(({ reference }) => `${reference} reversed NGN`),
+      `${odd.reference} contradicted NGN`,
     ]),
   );
   expect(report?.identity.map(({ currency }) => currency).sort()).toEqual(['GHS', 'NGN']);

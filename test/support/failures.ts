@@ -112,7 +112,7 @@ export async function expectPaidOnce(shop: Shop, orderId: string): Promise<void>
   const [seen] = await shop.database.query(
     `SELECT (SELECT count(*)::int FROM releases WHERE order_id = o.id) AS releases,
             (SELECT count(*)::int FROM messages WHERE order_id = o.id AND type = 'order.paid') AS messages,
-            (SELECT sum(earned) FROM money JOIN payments USING (reference) WHERE order_id = o.id) = o.amount AS "isEarned"
+            (SELECT sum(captured) FROM ledgers JOIN payments USING (reference) WHERE order_id = o.id) = o.amount AS "isEarned"
      FROM orders o WHERE id = $1`,
     [orderId],
   );

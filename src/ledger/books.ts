@@ -1,0 +1,55 @@
+import { max, min } from './sources.ts';
+
+/** What we decided about the money. Each figure only grows, by a proof of payment or by a decision. */
+export type Books = {
+  /** Received money that pays the order. */
+  captured: bigint;
+  /** Surplus that the shop keeps. */
+  retained: bigint;
+  /** Surplus that goes back. It was never revenue. */
+  returned: bigint;
+  /** Captured money that goes back. */
+  refunded: bigint;
+  /** Money that is gone and no longer expected. */
+  writtenOff: bigint;
+  /** The part of returned and refunded that goes another way, such as a bank transfer. The provider never shows it. */
+  offProvider: bigint;
+  /** Booked as going out, but it did not go, or it came back. */
+  recovered: bigint;
+};
+
+export type Booking = Partial<Books>;
+
+export const NOTHING: Books = {
+  captured: 0n,
+  retained: 0n,
+  returned: 0n,
+  refunded: 0n,
+  writtenOff: 0n,
+  offProvider: 0n,
+  recovered: 0n,
+};
+
+export const BOOK_FIGURES = Object.keys(NOTHING) as (keyof Books)[];
+
+/** Received money that has a meaning. */
+export function allocatedOf({ captured, retained, returned }: Books): bigint {
+  return captured + retained + returned;
+}
+
+/** What must leave through the provider. */
+export function bookedOutOf({ returned, refunded, writtenOff, offProvider, recovered }: Books): bigint {
+  return returned + refunded + writtenOff - offProvider - recovered;
+}
+
+/** What should be at the provider. */
+export function expectedOf(books: Books): bigint {
+  return allocatedOf(books) - bookedOutOf(books);
+}
+
+/** How much of the captured money can still be refunded: not what was refunded, and not what is gone for good. */
+export function refundableOf(books: Books): bigint {
+  // Of what was recovered, only refunds that did not go are captured money.
+  const stillRefunded = max(0n, books.refunded - books.recovered);
+  return max(0n, min(books.captured - stillRefunded, expectedOf(books)));
+}

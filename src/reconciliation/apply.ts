@@ -1,0 +1,143 @@
+import { allocatedOf } from '../ledger/books.ts';
+import { observeHistory, type Ledger } from '../ledger/ledger.ts';
+import { positionOf } from '../ledger/position.ts';
+import type { HistoryRow } from '../ledger/sources.ts';
+import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
+import { ledgerIn, setLedger, type Change, type DossierPayment } from '../payments/change.ts';
+import { askNow, type AskParts } from '../payments/due.ts';
+import { ledgerOf, type LedgerRow } from '../ledger/stored.ts';
+import type { Payment, Prisma } from '../platform/prisma/client.ts';
+import type { ListedRow } from './compare.ts';
+
+/** What a run that applies the history is. */
+export type AppliedRun = {
+  runId: bigint;
+  startedAt: Date;
+  /** It read the whole history. Else only what is new is read, and no ledger is changed by what it lacks. */
+  isWhole: boolean;
+  /** It read up to now. Else it does not show what went out since. */
+  isToNow: boolean;
+  reachesBackDays: number | null;
+};
+
+/** `isNew`: the row of an unmatched payment that is not known yet. */
+type Differing = { reference: string; orderId: string | null; isNew: Prisma.PaymentCreateManyInput | undefined };
+
+/**
+ * Verifies a payment that differs, and applies the rows of the history to its ledgers by the same change. A lost webhook
+ * therefore opens no case, two sources that agree about a loss open one case, and money that the history reports as
+ * gone pays nothing. If verify cannot be asked, outflow counts all the same.
+ * @returns false: it could not be settled, and the next run goes on with it
+ */
+export async function settlePayment(
+  parts: AskParts,
+  { reference, orderId, isNew }: Differing,
+  rows: readonly ListedRow[],
+  run: AppliedRun,
+): Promise<boolean> {
+  const apply = (change: Change): void => {
+    const payment = change.dossier.payments.find((one) => one.reference === reference);
+    if (payment !== undefined) applyRows(change, payment, rows, run);
+  };
+  if (orderId === null) {
+    if (!run.isToNow) return false;
+    // A window has not all rows of an unmatched payment, so only the next whole run changes a known one.
+    if (!run.isWhole && isNew === undefined) return true;
+    // Null: the other mode has this reference, too, and nobody here can book whose money it is.
+    return (await changeUnmatched(parts, reference, 'reconciliation', apply, isNew)) !== null;
+  }
+  const isAnswered = await askNow(parts, reference, 'reconciliation', run.isWhole ? apply : undefined);
+  if (!isAnswered && run.isWhole && rows.some(({ outflow }) => outflow > 0n))
+    await changeOrder(parts, orderId, 'reconciliation', apply);
+  return isAnswered;
+}
+
+function applyRows(change: Change, payment: DossierPayment, rows: readonly ListedRow[], run: AppliedRun): void {
+  const isInReach = run.isWhole && isWithinReach(payment, run);
+  const { release } = change.dossier;
+  const isAccepted = release?.reference === payment.reference && hasAcceptedDoubt(release);
+  const [said] = payment.verifications;
+  const isFailed = said?.outcome === 'failed' || said?.outcome === 'expired';
+  const hadTime = isFailed && said.at.getTime() + change.terms.lagMin * 60_000 <= run.startedAt.getTime();
+  for (const currency of new Set([...payment.ledgers, ...rows].map((one) => one.currency))) {
+    const here = rows.filter((row) => row.currency === currency);
+    const hasLedger = payment.ledgers.some((one) => one.currency === currency);
+    if (!hasLedger && here.every(({ received, outflow }) => received === 0n && outflow === 0n)) continue;
+    const read = here.map(historyRowOf).map((row) => ({ ...row, isDoubted: row.isDoubted && !isAccepted }));
+    const before = ledgerIn(payment, currency);
+    const failed = isFailed && (hadTime || allocatedOf(before.books) > 0n) ? { id: said.serviceId } : null;
+    const after = observeHistory(before, read, { at: run.startedAt, isInReach, failed });
+    const words = [...new Set(here.map(({ word }) => word))].sort().join(', ');
+    // Beyond reach, the history says nothing if it has no row.
+    const historyWord = here.length > 0 ? words : isInReach ? null : undefined;
+    const cause = { what: 'reported by the history', data: { run: String(run.runId) } };
+    setLedger(change, payment, currency, after, historyWord === undefined ? cause : { ...cause, historyWord });
+  }
+}
+
+/** A person accepted the money in spite of a doubt. Later doubts about money that nobody doubted then are news. */
+function hasAcceptedDoubt(proof: { acceptedBy: string | null; verification: { doubt: string | null } }): boolean {
+  return proof.acceptedBy !== null && proof.verification.doubt !== null;
+}
+
+/**
+ * Whether the history must report a payment. A run may read for hours, and what is near the end of its reach vanishes
+ * meanwhile (also in compare.ts). It is not known since when an unmatched payment exists, so it is always beyond reach.
+ */
+function isWithinReach(
+  { orderId, openedAt, createdAt }: Pick<Payment, 'orderId' | 'openedAt' | 'createdAt'>,
+  { startedAt, reachesBackDays }: AppliedRun,
+): boolean {
+  const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * 1_440 * 60_000;
+  return orderId !== null && (openedAt ?? createdAt).getTime() >= since;
+}
+
+function historyRowOf({ transactionId, received, outflow, status }: ListedRow): HistoryRow {
+  return {
+    id: transactionId,
+    received,
+    outflow,
+    isReversed: status === 'reversed' && received === outflow,
+    isFailed: status === 'failed',
+    isDoubted: status === 'unproven',
+  };
+}
+
+/** The rows of one currency as a whole reading by itself: what the history reports now. */
+export function readingOf(ledger: Ledger, rows: readonly ListedRow[], at: Date): Ledger {
+  const reading = { at, isInReach: true, failed: null };
+  return observeHistory({ ...ledger, historyReadAt: null }, rows.map(historyRowOf), reading);
+}
+
+/** The rows teach nothing: the ledgers report the same already. Rows that are written twice look new to SQL alone. */
+export function isApplied(
+  payment: Payment & { ledgers: readonly LedgerRow[]; releases: readonly Parameters<typeof hasAcceptedDoubt>[0][] },
+  rows: readonly ListedRow[],
+  run: AppliedRun,
+  lagMin: number,
+): boolean {
+  const isInReach = isWithinReach(payment, run);
+  const isAccepted = payment.releases.some(hasAcceptedDoubt);
+  const currencies = new Set(rows.map(({ currency }) => currency));
+  const known = payment.ledgers.map((row) => row.currency);
+  if ([...currencies].some((currency) => !known.includes(currency))) return false;
+  return payment.ledgers.every((row) => {
+    const before = ledgerOf(row);
+    const read = rows.filter(({ currency }) => currency === row.currency).map(historyRowOf);
+    const here = read.map((one) => ({ ...one, isDoubted: one.isDoubted && !isAccepted }));
+    const reading = { at: run.startedAt, isInReach, failed: null };
+    const after = observeHistory(before, here, reading);
+    return isSameReport(before, after) && isSamePosition(before, after, lagMin);
+  });
+}
+
+function isSameReport({ history: one }: Ledger, { history: other }: Ledger): boolean {
+  const textOf = ({ transactions }: Ledger['history']): string =>
+    transactions.map((each) => `${String(each.id)} ${each.received} ${each.outflow}`).join();
+  return one.isUncertain === other.isUncertain && textOf(one) === textOf(other);
+}
+
+function isSamePosition(one: Ledger, other: Ledger, lagMin: number): boolean {
+  const [before, after] = [positionOf(one, lagMin), positionOf(other, lagMin)];
+  return before.held === after.held && before.missing === after.missing && before.notShown === after.notShown;
+}
