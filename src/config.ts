@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { UserFacingError } from './platform/user-facing-error.ts';
 import { emailAddress } from './platform/email.ts';
 import { isPublicRange } from './platform/addresses.ts';
+import { OWN_NAMES } from './platform/ids.ts';
 import { Secret } from './platform/secret.ts';
 
 const ORDER_EVENTS = ['paid', 'review', 'failed', 'expired', 'cancelled', 'reopened', 'refunded', 'reversed'] as const;
@@ -18,8 +19,6 @@ export const ROLES = ['viewer', 'clerk', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 /** A person who may open the console, and who signs acts by name. */
 export type Operator = { name: string; role: Role; token: Secret };
-/** Names by which the program itself signs; `admin` is who has ADMIN_TOKEN. */
-const OWN_NAMES = ['admin', 'reconciliation', 'confirmation', 'shop'];
 
 // The kinds of values, and what each must be. No message quotes a value.
 const text = (must: string, holds: (text: string) => boolean) => z.string().refine(holds, must);

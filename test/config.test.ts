@@ -180,7 +180,12 @@ test.each(
     FULFILMENT_URL: ['http://shop.example.com/paid', 'https://a.example/paid,https://b.example/paid'],
     FULFILMENT_SECRET: ['', `whsec_${'a'.repeat(34)}`, 'whsec_AAAA', 'AAAA'],
     FULFILMENT_EVENTS: ['order.review', 'order.paid,suspense.opened'],
-    OPERATORS: ['ada:admin:a-long-token-of-hers', 'ada:viewer:with a space', 'Admin:viewer:a-long-token-of-hers'],
+    OPERATORS: [
+      'ada:admin:a-long-token-of-hers',
+      'ada:viewer:with a space',
+      'Admin:viewer:a-long-token-of-hers',
+      'deadline:viewer:a-long-token-of-hers',
+    ],
     RETAIN_BODIES_DAYS: ['29', '1e3'],
     TRUSTED_PROXIES: ['0.0.0.0/0', '::ffff:0:0/96', 'nginx', ','],
     ALERT_SECRET: [''],

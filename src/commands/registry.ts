@@ -3,6 +3,7 @@ import type { Config, Role } from '../config.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ActParts } from '../payments/acts.ts';
 import type { Database } from '../platform/db.ts';
+import { OWN_NAMES } from '../platform/ids.ts';
 import type { Logger } from '../platform/logger.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import { write } from '../reporting/words.ts';
@@ -64,8 +65,6 @@ export const refused = (why: keyof typeof words.why, values: Record<string, stri
 /** Not understood (EX_USAGE of sysexits.h), or about something that is not there. */
 export const usageError = (sentence: string): UserFacingError => new UserFacingError(sentence, 64);
 
-/** What the journal calls the program's own doings and the shop's. */
-export const NO_PERSONS = ['admin', 'deadline', 'program', 'reconciliation', 'schedule', 'service', 'shop', 'shopper'];
 export const TEXT = z.string().trim().min(1);
-export const BY = TEXT.refine((name) => !NO_PERSONS.includes(name.toLowerCase()));
+export const BY = TEXT.refine((name) => !OWN_NAMES.includes(name.toLowerCase()));
 export const FLAG = z.boolean().default(false);

@@ -8,7 +8,8 @@ import { csvOf, exportCsv, EXPORTS } from '../reporting/export.ts';
 import { proofPage } from '../reporting/proof.ts';
 import { amountText } from '../reporting/words.ts';
 import { DAY, findOrder, spanOf, viewOf } from './named.ts';
-import { action, FLAG, NO_PERSONS, refused, TEXT } from './registry.ts';
+import { OWN_NAMES } from '../platform/ids.ts';
+import { action, FLAG, refused, TEXT } from './registry.ts';
 
 /** What persons do is called so in the journal; what follows from it has other names. */
 const ACTS = [
@@ -48,7 +49,7 @@ export const REPORTS = [
   action('viewer', 'activity DAY', { day: DAY }, async (parts, { day }) => {
     const view = viewOf(parts);
     const isOurs = { OR: [{ order: { mode: parts.terms.mode } }, { orderId: null }] };
-    const where = { at: spanOf(day, view), by: { notIn: NO_PERSONS }, what: { in: ACTS }, ...isOurs };
+    const where = { at: spanOf(day, view), by: { notIn: OWN_NAMES }, what: { in: ACTS }, ...isOurs };
     const data = await parts.prisma.journalEntry.findMany({ where, orderBy: { id: 'asc' }, omit: { hash: true } });
     const lines = data.map(({ at, by, orderId, what, amount, currency, data: said }) => {
       const money = amount && currency && amountText({ amount, currency });

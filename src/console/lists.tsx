@@ -1,4 +1,4 @@
-import { NO_PERSONS } from '../commands/registry.ts';
+import { OWN_NAMES } from '../platform/ids.ts';
 import type { JournalEntry } from '../platform/prisma/client.ts';
 import { amountText, caseWords, masked, TOLD_CASE } from '../reporting/words.ts';
 import { act } from './acts.tsx';
@@ -138,7 +138,7 @@ export async function activityPage(here: Here): Promise<Drawn> {
   const { gte, lt, label, key } = periodOf(query, view, 'this-week');
   const who = query.get('who') ?? '';
   const isOurs = [{ order: { mode } }, { orderId: null }];
-  const where = { at: { gte, lt }, by: { notIn: NO_PERSONS }, what: { in: WRITTEN }, OR: isOurs };
+  const where = { at: { gte, lt }, by: { notIn: OWN_NAMES }, what: { in: WRITTEN }, OR: isOurs };
   const newest = { orderBy: { id: 'desc' }, take: AT_MOST, include: { order: { select: { email: true } } } } as const;
   const all = await prisma.journalEntry.findMany({ where, ...newest });
   const names = [...new Set([...all.map(({ by }) => by), ...(who ? [who] : [])])].sort();

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes, scryptSync } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { isLocal } from '../shop-api/token.ts';
-import { BY, NO_PERSONS } from '../commands/registry.ts';
+import { BY } from '../commands/registry.ts';
+import { OWN_NAMES } from '../platform/ids.ts';
 import { ROLES, userOfMachine, type Config, type Operator, type Role } from '../config.ts';
 import { isSecret, Secret } from '../platform/secret.ts';
 import words from './words.json' with { type: 'json' };
@@ -60,7 +61,7 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
       const name = owner.name || typed.trim().slice(0, 80);
       if (name === '') return { fault: words.login.unnamed };
       const isTaken = owner.name === '' && OPERATORS.some((one) => one.name.toLowerCase() === name.toLowerCase());
-      if (isTaken || NO_PERSONS.includes(name.toLowerCase())) return { fault: words.login.taken };
+      if (isTaken || OWN_NAMES.includes(name.toLowerCase())) return { fault: words.login.taken };
       const until = Math.floor(Date.now() / 1_000) + SESSION_SEC;
       const session = `${Buffer.from(name).toString('base64url')}.${randomBytes(18).toString('base64url')}.${until}`;
       return { name, cookie: `${session}.${owner.sign(`session ${session}`)}` };

@@ -268,6 +268,8 @@ function recordFigures(
   what: string,
   data: Data,
 ): void {
+  // A view of the order shows held and refunded money, too, so the order has changed when these figures have.
+  if (changes.length > 0 && dossier.id !== '') rows.orders.add(dossier);
   const about = { orderId: dossier.id || null, reference, what, by, data, currency, at: now };
   rows.journal.push(...changes.map(({ counter, amount }) => ({ ...about, counter, amount })));
 }

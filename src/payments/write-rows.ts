@@ -6,8 +6,6 @@ import { columnsOf as ledgerColumnsOf } from '../ledger/stored.ts';
 
 /** Stores all rows of all changes by one statement, so that no row is written without the others. */
 export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<void> {
-  // A view of the order shows held and refunded money, too, so the order has changed when its ledger has.
-  for (const { dossier, rows } of changes) if (dossier.id !== '' && rows.ledgers.size > 0) rows.orders.add(dossier);
   if (changes.every(({ rows }) => isEmpty(rows))) return;
   await writeLists(tx, (name) => json(changes.flatMap(({ rows }) => [...rows[name].values()])));
 }

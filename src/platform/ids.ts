@@ -15,6 +15,23 @@ export function newReference({ length, alphabet } = REFERENCE): string {
   return customAlphabet(alphabet, length)();
 }
 
+/**
+ * The names by which the journal calls the program, the service, the shop and its shoppers; `admin` is who has
+ * ADMIN_TOKEN. No person may have one of them.
+ */
+export const OWN_NAMES = [
+  'admin',
+  'confirmation',
+  'deadline',
+  'program',
+  'reconciliation',
+  'schedule',
+  'service',
+  'shop',
+  'shopper',
+  'upgrade',
+];
+
 /** The id of a message without an order's event behind it to follow from. */
 export const randomMessageId = (): string => `msg_${randomBytes(18).toString('base64url')}`;
 
