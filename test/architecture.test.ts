@@ -46,6 +46,7 @@ const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
 /** These decide. What they need they are given. */
 const PURE = [
   'ledger/books.ts',
+  'ledger/history.ts',
   'ledger/ledger.ts',
   'ledger/position.ts',
   'ledger/sources.ts',

@@ -53,7 +53,10 @@ export type Facts = {
   isUnreadable: boolean;
 };
 
-/** A reason for a case. `digest` is of what was seen: an `explain` decision acknowledges exactly this. */
+/**
+ * A reason for a case. `digest` is of what was seen: an `explain` decision acknowledges exactly this. `missing` of a
+ * `refund_not_shown` is what was booked as going out and is not shown.
+ */
 export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
 
 /** All findings, the most urgent first. */

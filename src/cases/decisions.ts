@@ -94,6 +94,6 @@ function settleNotShown({ as, elsewhere, case: about }: Situation): Effect | str
 }
 
 function explain({ case: about, verifyShows }: Situation): Effect | string {
-  const isOnlyInHistory = about.class === 'contradicted' && verifyShows === 0n;
-  return about.held === 0n || isOnlyInHistory ? NO_EFFECT : 'money is held: accept it, refund it or keep it';
+  const verifyShowsNone = about.class === 'contradicted' && verifyShows === 0n;
+  return about.held === 0n || verifyShowsNone ? NO_EFFECT : 'money is held: accept it, refund it or keep it';
 }

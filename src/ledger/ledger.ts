@@ -1,6 +1,8 @@
 import { allocatedOf, BOOK_FIGURES, bookedOutOf, NOTHING, type Booking, type Books } from './books.ts';
-import { applyAnswer, applyHistory, isOfOther, max, min, SILENT, withdraw } from './sources.ts';
-import type { Answer, HistoryRow, Source } from './sources.ts';
+import { applyHistory } from './history.ts';
+import { applyAnswer, isOfOther, max, min, SILENT, withdraw } from './sources.ts';
+import type { HistoryRow } from './history.ts';
+import type { Answer, Source } from './sources.ts';
 
 /**
  * The ledger of one payment in one currency: what each source reported, and what we booked. Amounts are minor units.
@@ -34,15 +36,19 @@ export const EMPTY: Ledger = {
 
 /** Applies an answer of verify. */
 export function observeVerify(ledger: Ledger, answer: Answer): Ledger {
-  return remember({ ...ledger, verify: applyAnswer(ledger.verify, answer, isWithdrawnByBoth(ledger)) });
+  return remember({ ...ledger, verify: applyAnswer(ledger.verify, answer, mayWithdraw(ledger)) });
 }
 
 function isGoneInHistory({ history, historyReachedAt }: Ledger): boolean {
   return historyReachedAt !== null && history.received === 0n;
 }
 
-/** Money that nobody has booked may be younger than the lag of the history, so only the next reading can withdraw it. */
-function isWithdrawnByBoth(ledger: Ledger): boolean {
+/**
+ * Whether an answer that calls the payment failed may take back what verify reported: a reading that reached the payment
+ * reports no charge, and the money was booked. Other money may be younger than the lag of the history, so it waits for
+ * the next reading.
+ */
+function mayWithdraw(ledger: Ledger): boolean {
   return isGoneInHistory(ledger) && allocatedOf(ledger.books) > 0n;
 }
 
@@ -111,7 +117,7 @@ export function book(ledger: Ledger, booking: Booking, at: Date): Ledger {
   if (refunded > captured + recovered) throw new RangeError('more is refunded than was captured');
   if (offProvider + recovered > returned + refunded + writtenOff)
     throw new RangeError('more is taken back from the outgoing money than was booked as outgoing');
-  // New money has the history's lag. It gives no more time for what the history lacks already.
+  // The history may lack newly booked money for a while. Money that it lacks already stays missing.
   const isNewMoney = allocatedOf(books) > allocatedOf(ledger.books) && !isLackedByHistory(ledger);
   const goesOut = bookedOutOf(books) > bookedOutOf(ledger.books);
   // A recovered or off-provider amount no longer has to leave through the provider.

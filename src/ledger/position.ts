@@ -26,7 +26,7 @@ export type Standing = {
   reinstated: bigint;
   /** How much more outflow it reports than was booked. Below 0: it does not report all of what was booked. */
   excessOutflow: bigint;
-  /** By what it reports it falls short, even if it needs more time. */
+  /** It reports less than expected, even if it still has time to report more. */
   isShort: boolean;
 };
 
@@ -160,8 +160,8 @@ export function isOutflowLate({ bookedOutAt, historyReadAt }: Ledger, verifiedAt
 }
 
 /**
- * What left of money before anybody decided about it, by the source that reports most as held. While nothing is booked,
- * it stands in no figure, so a decision about the rest must book it as returned, too.
+ * How much left before anybody decided about the money, by the source that reports most as held. Nothing is booked about
+ * it yet. A refund of the rest books it as returned, too; after other decisions, `returnedByItself` does that.
  */
 export function leftBefore({ books, verify, history }: Ledger): bigint {
   if (allocatedOf(books) > 0n || bookedOutOf(books) > 0n) return 0n;

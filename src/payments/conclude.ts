@@ -47,12 +47,13 @@ function concludeCase(change: Change, payment: DossierPayment, currency: string)
   const finding = findings.find((one) => !isAcknowledged(payment, currency, one));
   const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
   // A finding of another class is told anew.
-  if (open !== undefined && open.class !== finding?.class) {
+  const stays = open !== undefined && open.class === finding?.class;
+  if (open !== undefined && !stays) {
     setCase(change, open, { closedAt: change.now, closedBy: change.by });
     record(change, 'case closed', payment.reference, { case: String(open.id), class: open.class });
   }
   if (finding === undefined) return;
-  if (open?.closedAt !== null) openCase(change, payment, currency, finding);
+  if (!stays) openCase(change, payment, currency, finding);
   else if (!isSameDigest(open.digest, finding.digest)) {
     setCase(change, open, seenIn(payment, currency, finding));
     record(change, 'case changed', payment.reference, { case: String(open.id), class: open.class });

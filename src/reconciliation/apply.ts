@@ -1,7 +1,7 @@
 import { allocatedOf } from '../ledger/books.ts';
 import { observeHistory, type Ledger } from '../ledger/ledger.ts';
 import { positionOf } from '../ledger/position.ts';
-import type { HistoryRow } from '../ledger/sources.ts';
+import type { HistoryRow } from '../ledger/history.ts';
 import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
 import { ledgerIn, setLedger, type Change, type DossierPayment } from '../payments/change.ts';
 import { askNow, type AskParts } from '../payments/due.ts';

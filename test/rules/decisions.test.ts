@@ -7,7 +7,8 @@ import { acceptDoubts, EMPTY, observeHistory, observeVerify } from '../../src/le
 import { positionOf, returnedByItself } from '../../src/ledger/position.ts';
 import type { Booking } from '../../src/ledger/books.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import type { HistoryRow } from '../../src/ledger/history.ts';
+import type { Answer } from '../../src/ledger/sources.ts';
 import { booked, dayOf, ledgerAfter, lives } from './random-ledgers.ts';
 
 const OPEN = { amount: 85n, isPaid: false, isEnded: false, isOurCurrency: true };

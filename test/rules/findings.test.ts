@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import type { HistoryRow } from '../../src/ledger/history.ts';
+import type { Answer } from '../../src/ledger/sources.ts';
 import { LedgerShop } from './ledger-shop.ts';
 
 const DAY_MS = 86_400_000;

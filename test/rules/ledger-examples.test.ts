@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
-import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import type { HistoryRow } from '../../src/ledger/history.ts';
+import type { Answer } from '../../src/ledger/sources.ts';
 import { LedgerShop } from './ledger-shop.ts';
 
 // The table of examples in the docs is the test: each step is read as it stands there.

@@ -4,7 +4,8 @@ import { decide } from '../../src/payments/decide.ts';
 import { refundableOf, type Booking } from '../../src/ledger/books.ts';
 import * as rules from '../../src/ledger/ledger.ts';
 import * as positions from '../../src/ledger/position.ts';
-import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import type { HistoryRow } from '../../src/ledger/history.ts';
+import type { Answer } from '../../src/ledger/sources.ts';
 
 const CURRENCY = 'NGN';
 const asText = (digest: Uint8Array): string => Buffer.from(digest).toString('hex');

@@ -7,7 +7,8 @@ import { EMPTY, observeHistory, observeVerify } from '../../src/ledger/ledger.ts
 import { positionOf } from '../../src/ledger/position.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { columnsOf, ledgerOf } from '../../src/ledger/stored.ts';
-import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import type { HistoryRow } from '../../src/ledger/history.ts';
+import type { Answer } from '../../src/ledger/sources.ts';
 import { answers, booked, bookings, dayOf, ledgerAfter, lives, rowsOfHistory, take } from './random-ledgers.ts';
 import type { Step } from './random-ledgers.ts';
 

@@ -1,6 +1,7 @@
 import type { Decision } from '../../src/cases/decisions.ts';
 import type { Finding } from '../../src/cases/classes.ts';
-import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import type { HistoryRow } from '../../src/ledger/history.ts';
+import type { Answer } from '../../src/ledger/sources.ts';
 import { sum } from '../../src/ledger/sources.ts';
 
 /**

@@ -3,7 +3,8 @@ import { BOOK_FIGURES } from '../../src/ledger/books.ts';
 import { EMPTY, book, observeHistory, observeVerify } from '../../src/ledger/ledger.ts';
 import type { Booking } from '../../src/ledger/books.ts';
 import type { Ledger, Reading } from '../../src/ledger/ledger.ts';
-import type { Answer, HistoryRow } from '../../src/ledger/sources.ts';
+import type { HistoryRow } from '../../src/ledger/history.ts';
+import type { Answer } from '../../src/ledger/sources.ts';
 
 /** Random sequences of reports and bookings, as adapters can bring them. The sources need not agree. */
 export type Step =

@@ -172,7 +172,7 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
     /paid no order.*Write it off.*send it/,
   ],
   ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
-  ['contradicted', held(100n), order(), /^Look at it .*lists NGN 1.00 .* Send nothing\./],
+  ['contradicted', held(100n), order(), /^Look at it .*reported NGN 1.00 .* Send nothing\./],
   ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Look at it .*does not list .* NGN 8,500.00/],
   ['refund_not_shown', { missing: 100n }, paid(ALL), /^Look at it NGN 1.00 was written down .* Say so here/],
   ['unknown_reference', held(200_000n), null, /^Look at it .*NGN 2,000.00 that belongs to no order.* who paid/],
