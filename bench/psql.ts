@@ -42,8 +42,8 @@ export async function psqlsWay(databaseUrl: string, file: string): Promise<{ cop
       amount numeric, currency text, customer text, created_at timestamptz, paid_at timestamptz, mode text)`);
     const copyMs = await msOf(pipeline(createReadStream(file), client.query(copyFrom('COPY theirs FROM STDIN'))));
     const joinMs = await msOf(
-      client.query(`SELECT count(*), sum(amount), sum(came - went) FROM theirs FULL JOIN money
-        USING (reference, currency) WHERE amount * 100 IS DISTINCT FROM came - went`),
+      client.query(`SELECT count(*), sum(amount), sum(verify_received - verify_outflow) FROM theirs FULL JOIN ledgers
+        USING (reference, currency) WHERE amount * 100 IS DISTINCT FROM verify_received - verify_outflow`),
     );
     return { copy: copyMs / 1_000, join: joinMs / 1_000 };
   } finally {

@@ -94,7 +94,8 @@ beforeAll(async () => {
       list.push(...rows.map((more) => rowOf(order, more)));
       books.truth.set(reference, rowOf(order, verify ?? paid));
       expected.push(...finds.map((find) => `${reference} ${find}`));
-      if (verify !== null || finds.length > 0) asked.push(reference);
+      // A row that is shown twice looks different once, until its payment was verified and the rows were applied.
+      if (verify !== null || finds.length > 0 || what === 'one row that was read twice') asked.push(reference);
       if (what.startsWith('unpaid')) unpaid.push(reference);
       if (what.endsWith('refunded')) refunded.push(order);
       if (what === 'absent') plantOthers({ ...order, reference: `stranger${wanted}`.toLowerCase(), id: wanted });
