@@ -141,7 +141,7 @@ type Said = { word: string | null; outcome: string; doubt: string | null };
  * What each source said when a case was opened or changed, for people. Amounts are decimal texts of the currency. Null:
  * this source never said it.
  */
-export function evidenceOf(
+export function saidBySources(
   said: Said | undefined,
   { verify, history, historyReadAt }: Ledger,
   historyWord: string | null,

@@ -1,7 +1,8 @@
-import { classify, evidenceOf, MISSING_MONEY, type Facts, type Finding } from '../cases/classes.ts';
+import { classify, MISSING_MONEY, saidBySources, type Facts, type Finding } from '../cases/classes.ts';
 import type { MessageType } from '../fulfilment/messages.ts';
 import { book } from '../ledger/ledger.ts';
 import { isOutflowLate, positionOf, returnedByItself, type Position } from '../ledger/position.ts';
+import { figuresOf, ledgerOf } from '../ledger/stored.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
@@ -10,7 +11,6 @@ import { currenciesOf, ledgerIn, NoCaseId, record, recordPositions, setCase, set
 import { setOrder, setPayment, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
 import { statusOfPayment } from './decide.ts';
 import { isOver } from './schedule.ts';
-import { figuresOf, ledgerOf } from '../ledger/stored.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -92,7 +92,7 @@ function openCase(change: Change, payment: DossierPayment, currency: string, fin
 /** What a case says about its finding. */
 function seenIn(payment: DossierPayment, currency: string, { class: name, held, missing, digest }: Finding) {
   const historyWord = payment.ledgers.find((one) => one.currency === currency)?.historyWord ?? null;
-  const evidence = evidenceOf(payment.verifications[0], ledgerIn(payment, currency), historyWord, currency);
+  const evidence = saidBySources(payment.verifications[0], ledgerIn(payment, currency), historyWord, currency);
   return { class: name, held, missing, digest, evidence };
 }
 

@@ -15,8 +15,10 @@ export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<voi
  * Prisma has no statement for several tables, and this one takes a third of the time of one for each.
  *
  * Deliveries and notifications write the same messages and payments at other moments. So an update sets only the
- * columns that a change decides about. A column that a list does not name is NULL in it, and not its default. A case of another payment under the same id, which only a
- * sequence that was set back can bring, gets no class and is refused.
+ * columns that a change decides about. A column that a list does not name is NULL in it, and not its default.
+ *
+ * Only a sequence that was set back can bring a case of another payment under the same id. Such a case gets no class, and
+ * the database refuses it.
  */
 async function writeLists(
   tx: Tx,

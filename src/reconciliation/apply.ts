@@ -1,13 +1,13 @@
 import { allocatedOf } from '../ledger/books.ts';
+import type { HistoryRow } from '../ledger/history.ts';
 import { observeHistory, type Ledger } from '../ledger/ledger.ts';
 import { positionOf } from '../ledger/position.ts';
-import type { HistoryRow } from '../ledger/history.ts';
+import { ledgerOf, type LedgerRow } from '../ledger/stored.ts';
 import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
 import { ledgerIn, setLedger, type Change, type DossierPayment } from '../payments/change.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
-import { ledgerOf, type LedgerRow } from '../ledger/stored.ts';
 import type { Payment, Prisma } from '../platform/prisma/client.ts';
-import type { ListedRow } from './compare.ts';
+import { reachHours, type ListedRow } from './compare.ts';
 
 /** What a run that applies the history is. */
 export type AppliedRun = {
@@ -80,15 +80,12 @@ function hasAcceptedDoubt(proof: { acceptedBy: string | null; verification: { do
   return proof.acceptedBy !== null && proof.verification.doubt !== null;
 }
 
-/**
- * Whether the history must report a payment. A run may read for hours, and what is near the end of its reach vanishes
- * meanwhile (also in compare.ts). It is not known since when an unmatched payment exists, so it is always beyond reach.
- */
+/** Whether the history must report a payment. Nobody knows the age of an unmatched one, so it is always beyond reach. */
 function isWithinReach(
   { orderId, openedAt, createdAt }: Pick<Payment, 'orderId' | 'openedAt' | 'createdAt'>,
   { startedAt, reachesBackDays }: AppliedRun,
 ): boolean {
-  const since = startedAt.getTime() - ((reachesBackDays ?? Infinity) - 0.25) * 1_440 * 60_000;
+  const since = startedAt.getTime() - reachHours(reachesBackDays) * 3_600_000;
   return orderId !== null && (openedAt ?? createdAt).getTime() >= since;
 }
 

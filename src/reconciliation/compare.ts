@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { Mode, Outcome, PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
+import type { ReadableRow } from './row.ts';
 
 export const FIGURES = [
   'listed',
@@ -23,7 +24,7 @@ export type Comparison = {
   /** The payments that were not verified for longest come first. The sums are of all others. */
   differences: Difference[];
   sums: (Figures & Remainders & { currency: string })[];
-  /** References in the history; paid payments, the equal ones of them, and those that the history should have and lacks. */
+  /** References in the history, paid payments, the equal ones of them, and those that the history lacks. */
   counts: Record<(typeof COUNTS)[number], number>;
 };
 
@@ -84,7 +85,7 @@ const COMPARE = `
   p AS (
     SELECT p.reference, p.currency AS own, p.order_id IS NULL AND l.reference IS NULL AS is_aside, p.answered_at,
       p.order_id IS NOT NULL AND coalesce(p.opened_at, p.created_at)
-        > $2::timestamptz - make_interval(hours => $4 * 24 - 6) AS is_in_reach,
+        > $2::timestamptz - make_interval(hours => $4) AS is_in_reach,
       p.unreadable_since IS NOT NULL AND l.captured > 0 AS is_unread,
       p.reference IN (SELECT reference FROM ledgers GROUP BY reference HAVING count(*) > 1) AS has_currencies,
       p.reference IN (
@@ -98,9 +99,11 @@ const COMPARE = `
       p.reference IS NOT NULL AS is_known, p.currency IS NOT NULL AS has_ledger, is_aside, is_in_reach, answered_at,
       h.reference IS NOT NULL AS is_listed, is_odd, is_doubted,
       coalesce(h.received, 0) AS received, coalesce(h.outflow, 0) AS outflow,
-      captured, retained, refunded, written_off, off_provider, recovered, expected, history_received, history_reached_at,
+      captured, retained, refunded, written_off, off_provider, recovered, expected, history_received,
+      history_reached_at,
       has_case OR is_unread OR is_held OR is_missing OR is_not_shown AS is_open,
-      has_currencies OR coalesce(is_doubted OR (is_odd AND captured = 0) OR (h.received > 0 AND h.currency IS DISTINCT FROM p.currency), false)
+      has_currencies OR coalesce(is_doubted OR (is_odd AND captured = 0)
+          OR (h.received > 0 AND h.currency IS DISTINCT FROM p.currency), false)
         OR CASE WHEN is_in_reach
           THEN coalesce(h.received, 0) <> history_received OR coalesce(h.outflow, 0) <> history_outflow
             OR coalesce(h.received - h.outflow, 0) < expected
@@ -122,7 +125,8 @@ const COMPARE = `
     ${FIGURES.slice(1)
       .map((name) => `coalesce(sum(${name}), 0)::text AS ${name}`)
       .join(', ')},
-    coalesce(sum(received - outflow - coalesce(expected, 0)) FILTER (WHERE is_in_reach IS NOT TRUE AND is_aside IS NOT TRUE), 0)::text AS beyond_reach,
+    coalesce(sum(received - outflow - coalesce(expected, 0))
+      FILTER (WHERE is_in_reach IS NOT TRUE AND is_aside IS NOT TRUE), 0)::text AS beyond_reach,
     coalesce(sum(received - outflow - expected) FILTER (WHERE is_in_reach), 0)::text AS history_differs,
     (count(*) FILTER (WHERE is_listed))::int AS references, (count(*) FILTER (WHERE captured > 0))::int AS released,
     (count(*) FILTER (WHERE captured > 0 AND NOT differs))::int AS matched,
@@ -140,19 +144,27 @@ const APPLY_FIRST = `
       min(transaction_id) AS transaction_id
     FROM history_rows WHERE mode = $1 AND reference IN (SELECT reference FROM ledgers WHERE history_read_at IS NULL)
     GROUP BY reference HAVING count(*) = 1 AND min(status) = 'paid' AND min(outflow) = 0)
-  UPDATE ledgers l SET history_received = a.received, history_most_received = greatest(history_most_received, a.received),
+  UPDATE ledgers l SET history_received = a.received,
+    history_most_received = greatest(history_most_received, a.received),
     history_transactions = jsonb_build_array(
       jsonb_build_object('id', a.transaction_id, 'received', a.received::text, 'outflow', '0')),
     history_word = a.word, history_read_at = $2, history_reached_at = CASE WHEN coalesce(p.opened_at, p.created_at)
-      > $2::timestamptz - make_interval(hours => $3 * 24 - 6) THEN $2::timestamptz END
+      > $2::timestamptz - make_interval(hours => $3) THEN $2::timestamptz END
   FROM alone a JOIN payments p USING (reference)
   WHERE l.reference = a.reference AND l.currency = a.currency AND history_read_at IS NULL AND p.order_id IS NOT NULL
     AND captured = a.received AND verify_received = a.received AND verify_outflow = 0 AND NOT verify_uncertain
     AND retained + returned + refunded + written_off = 0
     AND NOT EXISTS (SELECT FROM cases c WHERE c.reference = l.reference AND closed_at IS NULL)`;
 
-/** Days; a history that reaches back to the beginning reaches a long way. */
-const daysOf = (reachesBackDays: number | null): number => reachesBackDays ?? 100_000;
+/** A run may read for hours, and rows near the end of the history's reach vanish meanwhile. */
+const EDGE_HOURS = 6;
+/** 274 years: the history reaches back to the beginning. */
+const ALL_DAYS = 100_000;
+
+/** Hours before the beginning of a run within which the history must report a payment. */
+export function reachHours(reachesBackDays: number | null): number {
+  return (reachesBackDays ?? ALL_DAYS) * 24 - EDGE_HOURS;
+}
 
 /**
  * Compares the whole history with all payments. A payment is plainly equal if nobody needs to look at it: both sources
@@ -161,7 +173,7 @@ const daysOf = (reachesBackDays: number | null): number => reachesBackDays ?? 10
  */
 export async function compare(client: pg.PoolClient, judged: Judged): Promise<Comparison | null> {
   const { mode, startedAt, lagMin, reachesBackDays } = judged;
-  const values = [mode, startedAt, lagMin, daysOf(reachesBackDays), MOST_DIFFERENCES + 100];
+  const values = [mode, startedAt, lagMin, reachHours(reachesBackDays), MOST_DIFFERENCES + 100];
   const { rows } = await client.query<Row>({ text: COMPARE, values, ...PATIENT });
   const differing = new Map<string, Difference>();
   for (const { reference, asks } of rows) {
@@ -190,7 +202,7 @@ export async function applyFirst(client: pg.PoolClient, judged: Judged): Promise
   // PostgreSQL has known the table empty, and would join it row by row.
   await client.query({ text: 'ANALYZE history_rows', ...PATIENT });
   const { mode, startedAt, reachesBackDays } = judged;
-  await client.query({ text: APPLY_FIRST, values: [mode, startedAt, daysOf(reachesBackDays)], ...PATIENT });
+  await client.query({ text: APPLY_FIRST, values: [mode, startedAt, reachHours(reachesBackDays)], ...PATIENT });
 }
 
 /** Of a window of the history: the references whose balance there is none that we know. It judges no totals. */
@@ -208,15 +220,8 @@ export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<D
   return rows.map(({ reference }) => ({ reference, asks: true }));
 }
 
-/** A row of the history about a payment; minor units. */
-export type ListedRow = {
-  currency: string;
-  received: bigint;
-  outflow: bigint;
-  status: Outcome;
-  word: string;
-  transactionId: string | null;
-};
+/** A row of the history about a payment. */
+export type ListedRow = Omit<ReadableRow, 'reference'>;
 export type Listed = ReadonlyMap<string, ListedRow[]>;
 
 /** All rows about these references. A row that names no currency is about the payment's own. */

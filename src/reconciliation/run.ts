@@ -42,7 +42,8 @@ const BEGIN = 'is it the right account? If it had payments before this shop, run
 
 /**
  * Compares the service's history with our payments, one run at a time per mode: read it, compare, ask verify about what
- * differs, apply the history, and report. It may be stopped at any moment: what was read is kept, and the rest is repeated.
+ * differs, apply the history, and report. It may be stopped at any moment: what was read is kept, and the rest is
+ * repeated.
  * @throws {UserFacingError} while another run is under way (exit code 2)
  */
 export async function reconcile(parts: ReconcileParts, options: RunOptions): Promise<Report> {
@@ -126,11 +127,23 @@ async function baseReport({ prisma, gateway, run, counts }: Running, reason: str
   const { mode } = run;
   const { records, pages, unreadable, setAside: aside } = counts;
   return {
-    ...{ runId: String(run.id), mode, startedAt: run.startedAt.toISOString(), finishedAt: new Date().toISOString() },
-    ...{ complete: false, verdict: 'incomplete', reason: storable(gateway.redact(reason)) },
+    runId: String(run.id),
+    mode,
+    startedAt: run.startedAt.toISOString(),
+    finishedAt: new Date().toISOString(),
+    complete: false,
+    verdict: 'incomplete',
+    reason: storable(gateway.redact(reason)),
     history: { records, references: 0, pages, unreadable, setAside: aside },
     payments: await prisma.payment.count({ where: { mode, orderId: { not: null } } }),
-    ...{ matched: 0, repaired: 0, verified: 0, identity: [], findings: {}, items: [], balances: null, transfers: null },
+    matched: 0,
+    repaired: 0,
+    verified: 0,
+    identity: [],
+    findings: {},
+    items: [],
+    balances: null,
+    transfers: null,
   };
 }
 
@@ -212,15 +225,18 @@ async function report(running: Running, outcome: Outcome): Promise<Report> {
   const inWindow = () => prisma.historyRow.groupBy({ by: ['reference'], where: { mode: run.mode } });
   const references = compared?.references ?? (await inWindow()).length;
   return {
-    ...{ ...more, complete: true, verdict: isOpen ? 'findings' : 'agreed', reason: reason === '' ? null : reason },
-    ...{
-      history: { ...history, references },
-      matched: (compared?.matched ?? 0) + outcome.matched,
-      repaired,
-      verified,
-      identity,
-    },
-    ...{ ...open, balances: cash?.balances ?? null, transfers: cash?.transfers ?? null },
+    ...more,
+    complete: true,
+    verdict: isOpen ? 'findings' : 'agreed',
+    reason: reason === '' ? null : reason,
+    history: { ...history, references },
+    matched: (compared?.matched ?? 0) + outcome.matched,
+    repaired,
+    verified,
+    identity,
+    ...open,
+    balances: cash?.balances ?? null,
+    transfers: cash?.transfers ?? null,
   };
 }
 
@@ -269,7 +285,7 @@ async function settleAlone(
   }
 }
 
-/** The row of a payment that nobody here has made. It belongs to no order, and is as old as the history reaches back. */
+/** The row of an unmatched payment. It has no order, and is as old as the history reaches back. */
 function unmatchedPayment(reference: string, { mode, startedAt }: Run, rows: ListedRow[], days: number | null) {
   const money = rows.find(({ received, outflow }) => received > outflow);
   const openedAt = days === null ? null : new Date(startedAt.getTime() - days * 86_400_000);

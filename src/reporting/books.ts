@@ -62,7 +62,8 @@ export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span)
     WITH movements AS (
       SELECT min(j.id) AS id, j.at, j.reference, j.currency, sum(j.amount * ours)::bigint AS change,
         sum(j.amount * held)::bigint AS held, (array_agg(j.id ORDER BY rank, j.id))[1] AS first_id
-      FROM journal j JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter) JOIN payments p USING (reference)
+      FROM journal j JOIN payments p USING (reference)
+        JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter)
       WHERE p.mode = ${mode}::mode AND j.at >= ${gte} AND j.at < ${lt} GROUP BY j.at, j.reference, j.currency)
     SELECT m.at, j."by", j.data, m.reference, j.counter, m.currency, change, held, o.id AS order,
       external_id AS own_number, email, (SELECT string_agg(quantity || ' × ' || description, ', ' ORDER BY position)
@@ -97,7 +98,8 @@ export async function bookTotals(prisma: PrismaClient, mode: Mode, month: string
   // Raw: the mode stands with the payment.
   const holding = prisma.$queryRaw<{ currency: string; held: bigint }[]>`
     SELECT j.currency, sum(j.amount * held)::bigint AS held
-    FROM journal j JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter) JOIN payments p USING (reference)
+    FROM journal j JOIN payments p USING (reference)
+        JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter)
     WHERE p.mode = ${mode}::mode AND j.at < ${span.lt} GROUP BY j.currency ORDER BY j.currency`;
   const [, balances, moved] = await prisma.$transaction([unhurried(prisma), holding, movementsOf(prisma, mode, span)]);
   return balances.map(({ currency, held }) => {
