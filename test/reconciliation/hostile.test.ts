@@ -97,6 +97,31 @@ test('a chargeback with an id of its own, which verify and the list say, is a ca
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
 
+test('an outflow under a reference that is not ours is beyond reach, and nothing is unexplained', async () => {
+  const { reference } = await buy(desk);
+  const ghost = { id: 'ghost', reference: 'ghostofthepast', status: 'REFUNDED', amount: -8500 };
+  await listInstead(reference, (row) => [row, { ...row, ...ghost }]);
+  const { report } = await desk.reconcile();
+  const sums = report.identity.find(({ currency }) => currency === 'NGN');
+  expect(sums).toMatchObject({ difference: '0.00', classes: { beyond_reach: '-8500.00' } });
+});
+
+test('a payment with a ledger in a second currency counts once in the sums', async () => {
+  const earned = async (): Promise<number> => {
+    const { report } = await desk.reconcile();
+    return Number(report.identity.find(({ currency }) => currency === 'NGN')?.earned);
+  };
+  await healService(desk);
+  const before = await earned();
+  const { reference } = await desk.checkout();
+  const data = { id: `usd-${reference}`, reference, status: 'REVERSED', amount: 10, currency: 'USD' };
+  await befall(desk, 'verify', 'body', { reference, body: { status: true, data } });
+  await tell(desk, reference);
+  await isTold(desk, reference, 'pay');
+  expect(await look(desk, reference)).toMatchObject({ order: 'paid' });
+  expect(await earned()).toBe(before + 8500);
+});
+
 test('a run of a time between a stranger’s payment and its refund raises nothing again', async () => {
   const reference = await payAsStranger(desk);
   await desk.reconcile();
