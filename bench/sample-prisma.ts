@@ -25,10 +25,10 @@ serveSample({
     const { unitAmount, currency } = await prisma.product.findUniqueOrThrow({ where: { sku } });
     return { amount: Number(unitAmount), currency };
   },
-  insert: ({ reference, ...order }) =>
-    prisma.order.create({
-      data: { id: reference, mode: 'test', ...order, payments: { create: { reference, status: 'sending' } } },
-    }),
+  insert: ({ reference, ...order }) => {
+    const payment = { reference, amount: order.amount, status: 'sending' as const };
+    return prisma.order.create({ data: { id: reference, mode: 'test', ...order, payments: { create: payment } } });
+  },
   open: (reference, checkoutUrl) =>
     prisma.payment.update({ where: { reference }, data: { status: 'open', checkoutUrl } }),
   pay: (reference) =>

@@ -40,7 +40,7 @@ const KEYS = `
   ORDER BY turn`;
 
 const ROWS = [
-  `INSERT INTO orders (id, mode, email, amount, currency, status, released_reference, paid_at, created_at)
+  `INSERT INTO orders (id, mode, email, amount, currency, status, paid_reference, paid_at, created_at)
    SELECT id, 'test', 'shopper-' || i || '@example.com', amount, 'NGN', 'paid', reference, at, at FROM f`,
   `INSERT INTO order_lines SELECT id, 0, 'ankara-tote', 'Ankara tote bag', amount, 1 FROM f`,
   `INSERT INTO payments (reference, mode, order_id, amount, currency, status, checkout_url, opened_at, answered_at,
@@ -59,11 +59,12 @@ const ROWS = [
    SELECT reference, 'NGN', amount, 0, 0, 0, 0, 0, 0, at, amount, 0,
      jsonb_build_array(jsonb_build_object('id', service_id, 'received', amount::text, 'outflow', '0')), false, amount, 0,
      0, 0, '[]', false, 0, 0 FROM f`,
-  `INSERT INTO releases (order_id, mode, reference, verification_id, price, currency, amount, shown, shown_amount,
-     service_id, at)
-   SELECT id, 'test', reference, i, amount, 'NGN', amount, 'paid', amount, service_id, at FROM f`,
+  `INSERT INTO proofs (order_id, mode, reference, price, currency, amount, at)
+   SELECT id, 'test', reference, amount, 'NGN', amount, at FROM f`,
+  `INSERT INTO proof_payments (reference, order_id, mode, currency, amount, verification_id, shown, shown_amount, service_id)
+   SELECT reference, id, 'test', 'NGN', amount, i, 'paid', amount, service_id FROM f`,
   `INSERT INTO journal (order_id, reference, what, "by", counter, amount, currency, at)
    SELECT id, reference, what, 'service', counter, CASE WHEN counter IS NOT NULL THEN amount END,
      CASE WHEN counter IS NOT NULL THEN 'NGN' END, at
-   FROM f, (VALUES ('reported by verify', 'received'), ('captured', 'captured'), ('released', NULL)) AS line (what, counter)`,
+   FROM f, (VALUES ('reported by verify', 'received'), ('captured', 'captured'), ('marked paid', NULL)) AS line (what, counter)`,
 ];

@@ -7,12 +7,8 @@ import { UserFacingError } from './platform/user-facing-error.ts';
 import { emailAddress } from './platform/email.ts';
 import { isPublicRange } from './platform/addresses.ts';
 import { OWN_NAMES } from './platform/ids.ts';
+import { MESSAGE_TYPES } from './platform/message-types.ts';
 import { Secret } from './platform/secret.ts';
-
-const ORDER_EVENTS = ['paid', 'review', 'failed', 'expired', 'cancelled', 'reopened', 'refunded', 'reversed'] as const;
-/** What the shop's own system can be told, by its name in FULFILMENT_EVENTS. */
-export type EventType = `order.${(typeof ORDER_EVENTS)[number]}` | 'case.opened';
-export const EVENT_TYPES: readonly EventType[] = [...ORDER_EVENTS.map((end) => `order.${end}` as const), 'case.opened'];
 
 /** From the least to the most: a viewer looks, a clerk also acts, an operator also gives money up and stops sales. */
 export const ROLES = ['viewer', 'clerk', 'operator'] as const;
@@ -121,7 +117,7 @@ export const VARIABLES = z.object({
   SHOP_API_TOKEN: optional(token),
   FULFILMENT_URL: optional(web),
   FULFILMENT_SECRET: optional(signingSecret),
-  FULFILMENT_EVENTS: or(listOf(oneOf(EVENT_TYPES)), 'order.paid'),
+  FULFILMENT_EVENTS: or(listOf(oneOf(MESSAGE_TYPES)), 'order.paid'),
   ADMIN_TOKEN: optional(token),
   OPERATORS: listOf(operator),
   WORKER: or(oneOf(['inline', 'off']), 'inline'),

@@ -33,8 +33,8 @@ const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
   ['the environment', /\bprocess\.env\b/, /^src\/(config\.ts$|custom\/)/],
   ['the service key', /key\w*[?!]?\.reveal\(|x-api-key/i, /^src\/(gateway\/|config\.ts$)/],
   ['a write of a ledger', writes('ledger', 'ledgers'), /^src\/(payments\/|reconciliation\/compare\.ts$)/],
-  ['a write of a release', writes('release', 'releases'), /^src\/payments\//],
-  ['paid', /\breleasedReference:(?! true| null| string| \{)|SET\b[^;`]*\breleased_reference\b/, /^src\/payments\//],
+  ['a write of a proof of payment', writes('proof(Payment)?', 'proof(s|_payments)'), /^src\/payments\//],
+  ['paid', /\bpaidReference:(?! true| null| string| \{)|SET\b[^;`]*\bpaid_reference\b/, /^src\/payments\//],
   [
     'SQL from fragments',
     /\bqueryRawUnsafe\b|\bexecuteRawUnsafe\b|\bPrisma\.(raw|join|sql)\b/,

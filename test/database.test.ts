@@ -36,19 +36,25 @@ async function attempt(sql: string): Promise<string> {
   throw new Error('a block that always fails did not');
 }
 
-/** Releases of B that a person accepted: nothing is wrong with them but what is laid over. */
-const released = (...overs: Record<string, string>[]): string[] =>
-  overs.map((over) => {
-    const accepted = { order_id: ':b', reference: ':b_ref', verification_id: ':b_answer', accepted_by: `'joy'` };
-    const row = { ...accepted, mode: `'test'`, price: '850000', amount: '800000', currency: `'NGN'`, ...over };
-    return `INSERT INTO releases (${Object.keys(row).join(', ')}) VALUES (${Object.values(row).join(', ')})`;
-  });
-const BY_NOBODY = { accepted_by: 'NULL', amount: '850000', shown: `'paid'`, shown_amount: '850000' };
-const SERVICE_ID = '(SELECT service_id FROM releases WHERE order_id = :a)';
+type Row = Record<string, string>;
+const insert = (table: string, row: Row): string =>
+  `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${Object.values(row).join(', ')})`;
+const ACCEPTED = { order_id: ':b', mode: `'test'`, reference: ':b_ref', price: '850000', currency: `'NGN'` };
+const PART = { reference: ':b_ref', order_id: ':b', mode: `'test'`, currency: `'NGN'`, verification_id: ':b_answer' };
+/** A proof of B that a person accepted: nothing is wrong with it but what is laid over it, or over its payment. */
+const proved = (proof: Row, part: Row = {}): string =>
+  [
+    insert('proofs', { ...ACCEPTED, amount: '800000', accepted_by: `'joy'`, ...proof }),
+    insert('proof_payments', { ...PART, amount: '800000', ...part }),
+  ].join('; ');
+const parts = (...overs: Row[]): string[] => overs.map((over) => proved({}, over));
+const proofs = (...overs: Row[]): string[] => overs.map((over) => proved(over));
+const BY_NOBODY = { accepted_by: 'NULL', amount: '850000' };
+const SERVICE_ID = '(SELECT service_id FROM proof_payments WHERE order_id = :a)';
 const order = (changes: string, id: string): string => `UPDATE orders SET ${changes} WHERE id = ${id}`;
 const ledger = (...all: string[]): string[] => all.map((one) => `UPDATE ledgers SET ${one} WHERE reference = :a_ref`);
 const answers = (...all: string[]): string[] => all.map((one) => `UPDATE verifications SET ${one}`);
-const paidBy = (reference: string): string => `status = 'paid', paid_at = now(), released_reference = ${reference}`;
+const paidBy = (reference: string): string => `status = 'paid', paid_at = now(), paid_reference = ${reference}`;
 const secondCase = (currency: string): string =>
   `INSERT INTO cases (mode, reference, order_id, class, currency, evidence, digest)
    SELECT mode, reference, order_id, class, ${currency}, evidence, digest FROM cases WHERE order_id = :b`;
@@ -58,28 +64,66 @@ const FIGURES = ['captured', 'retained', 'returned', 'refunded', 'written_off', 
   ...['verify', 'history'].map((source) => [`${source}_received`, `${source}_outflow`, `${source}_most_outflow`]),
   'history_most_received',
 );
-const NO_RELEASE = 'released_reference = NULL, paid_at = NULL';
+const UNPAID = 'paid_reference = NULL, paid_at = NULL';
+/** B is paid by a proof of two payments. C lends its payment. */
+const inTwo = (first: Row, second: Row): string =>
+  [
+    `UPDATE payments SET order_id = :b WHERE reference = :c_ref`,
+    insert('proofs', { ...ACCEPTED, ...BY_NOBODY }),
+    insert('proof_payments', { ...PART, amount: '800000', shown: `'paid'`, shown_amount: '800000', ...first }),
+    insert('verifications', { ...ANSWER, shows: '50000', amount: '50000' }),
+    insert('proof_payments', {
+      ...PART,
+      ...SECOND,
+      amount: '50000',
+      shown: `'paid'`,
+      shown_amount: '50000',
+      ...second,
+    }),
+    order(paidBy(':b_ref'), ':b'),
+  ].join('; ');
+const ANSWER = {
+  id: '900000',
+  reference: ':c_ref',
+  outcome: `'paid'`,
+  currency: `'NGN'`,
+  http_status: '200',
+  digest: `'x'`,
+  cause: `'hint'`,
+  asked_at: 'now()',
+};
+const SECOND = { reference: ':c_ref', verification_id: '900000' };
 
 test.each<[promise: number, refusedBy: string, tries: string[]]>([
-  [1, 'orders_paid_are_released', [order(NO_RELEASE, ':a'), order(`status = 'failed'`, ':a')]],
-  [1, 'orders_paid_are_released', [order(`status = 'paid'`, ':b')]],
-  [1, 'orders_paid_by_their_release', [order(paidBy(':b_ref'), ':b'), order(paidBy(':a_ref'), ':b')]],
-  [1, 'releases_pay_their_order', [order(`${NO_RELEASE}, status = 'pending'`, ':a')]],
-  [1, 'releases_pay_their_order', [order('released_reference = :b_ref', ':a'), ...released({})]],
-  [1, 'releases_pay_their_order', released({}).map((sql) => `${sql}; ${order(paidBy(':c_ref'), ':b')}`)],
-  [2, 'taken', released({}).map((sql) => `${sql}; ${order(paidBy(':b_ref'), ':b')}`)],
-  [2, 'releases_of_payment', released({ price: '800000' }, { currency: `'USD'` }, { mode: `'live'` })],
-  [2, 'releases_of_payment', released({ order_id: ':c' }, { reference: ':c_ref' })],
-  [2, 'releases_are_proven_or_accepted', released({ accepted_by: 'NULL' }, { accepted_by: `''` })],
-  [2, 'releases_are_proven_or_accepted', released({ ...BY_NOBODY, shown_amount: '800000', amount: '800000' })],
-  [2, 'releases_are_proven_or_accepted', released({ ...BY_NOBODY, shown_amount: 'NULL' })],
-  [2, 'releases_are_proven_or_accepted', released({ ...BY_NOBODY, shown: `'pending'` })],
-  [2, 'releases_show_what_verify_showed', released(BY_NOBODY)],
-  [2, 'releases_of_verification', released({ verification_id: ':a_answer' })],
-  [2, 'releases_earn_something', released({ amount: '0' })],
-  [3, 'releases_pkey', released({ order_id: ':a' })],
-  [3, 'releases_reference_key', released({ reference: ':a_ref', verification_id: ':a_answer' })],
-  [3, 'releases_service_id_key', released({ service_id: SERVICE_ID })],
+  [1, 'orders_paid_name_their_payment', [order(UNPAID, ':a'), order(`status = 'failed'`, ':a')]],
+  [1, 'orders_paid_name_their_payment', [order(`status = 'paid'`, ':b')]],
+  [1, 'orders_paid_by_their_proof', [order(paidBy(':b_ref'), ':b'), order(paidBy(':a_ref'), ':b')]],
+  [1, 'proofs_pay_their_order', [order(`${UNPAID}, status = 'pending'`, ':a')]],
+  [1, 'proofs_pay_their_order', [order('paid_reference = :b_ref', ':a'), proved({})]],
+  [1, 'proofs_pay_their_order', [`${proved({})}; ${order(paidBy(':c_ref'), ':b')}`]],
+  [
+    1,
+    'proofs_have_a_payment',
+    [`${insert('proofs', { ...ACCEPTED, amount: '850000' })}; ${order(paidBy(':b_ref'), ':b')}`],
+  ],
+  [2, 'taken', [`${proved({})}; ${order(paidBy(':b_ref'), ':b')}`, inTwo({}, {})]],
+  [2, 'proofs_of_order', proofs({ price: '800000' }, { currency: `'USD'` }, { mode: `'live'` })],
+  [2, 'proof_payments_of_payment', parts({ reference: ':c_ref' }, { currency: `'USD'` }, { mode: `'live'` })],
+  [2, 'proof_payments_of_proof', parts({ order_id: ':c', reference: ':c_ref' })],
+  [2, 'proofs_are_exact_or_accepted', proofs({ accepted_by: 'NULL' }, { accepted_by: `''` })],
+  [2, 'proof_payments_are_shown', parts({ shown: `'paid'` }, { shown: `'paid'`, shown_amount: '850000' })],
+  [2, 'proof_payments_are_shown', parts({ shown: `'pending'`, shown_amount: '800000' })],
+  [2, 'proofs_are_shown_or_accepted', [inTwo({ shown: 'NULL' }, {})]],
+  [2, 'proof_payments_show_what_verify_showed', parts({ amount: '7', shown: `'paid'`, shown_amount: '7' })],
+  [2, 'proof_payments_show_what_verify_showed', [inTwo({ amount: '7', shown_amount: '7' }, {})]],
+  [2, 'proofs_add_up', [inTwo({}, { amount: '49999', shown: 'NULL' })]],
+  [2, 'proofs_add_up', [`${proved({ amount: '850000' })}; ${order(paidBy(':b_ref'), ':b')}`]],
+  [2, 'proof_payments_of_verification', parts({ verification_id: ':a_answer' })],
+  [2, 'proofs_capture_something', proofs({ amount: '0' })],
+  [2, 'proof_payments_capture_something', parts({ amount: '0' })],
+  [3, 'proofs_pkey', proofs({ order_id: ':a' })],
+  [3, 'proof_payments_pkey', parts({ reference: ':a_ref', verification_id: ':a_answer' })],
+  [3, 'proof_payments_service_id_key', parts({ service_id: SERVICE_ID })],
   [4, 'ledgers_allocate_what_was_received', ledger('captured = captured + 1', 'retained = 1', 'returned = 1')],
   [4, 'ledgers_allocate_what_was_received', ledger('verify_most_received = captured - 1')],
   [4, 'ledgers_refund_what_was_captured', ledger('refunded = captured + 1', 'refunded = captured + 3, recovered = 2')],
@@ -90,8 +134,16 @@ test.each<[promise: number, refusedBy: string, tries: string[]]>([
   [6, 'cases_one_open', [secondCase('currency')]],
   [6, 'stops_one_open', [secondStop('test')]],
   [6, 'taken', [secondCase(`'USD'`), secondStop('live')]],
-  [7, 'written once', ['verifications', 'releases', 'refunds', 'journal'].map((table) => `DELETE FROM ${table}`)],
-  [7, 'written once', ['releases', 'refunds', 'journal'].map((table) => `UPDATE ${table} SET amount = 7`)],
+  [
+    7,
+    'written once',
+    ['verifications', 'proofs', 'proof_payments', 'refunds', 'journal'].map((table) => `DELETE FROM ${table}`),
+  ],
+  [
+    7,
+    'written once',
+    ['proofs', 'proof_payments', 'refunds', 'journal'].map((table) => `UPDATE ${table} SET amount = 7`),
+  ],
   [7, 'written once', answers(`word = 'PAID'`, `body = 'x'`, 'body = NULL, shows = 1')],
   [7, 'taken', [...answers('body = NULL'), 'UPDATE webhooks SET body = NULL, address = NULL']],
 ])('promise %i, %s: %j', async (_, refusedBy, tries) => {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { EVENT_TYPES } from '../config.ts';
+import { MESSAGE_TYPES } from '../platform/message-types.ts';
 import * as input from '../orders/input.ts';
 import type { shopViewOf, viewOf } from '../orders/view.ts';
 import { PROBLEMS, type ProblemType } from '../platform/problem.ts';
@@ -35,7 +35,7 @@ const problem = z.object({ ...refused, detail: text.optional(), orderId: text.op
 const sold = { lines: z.array(z.object({ sku: maybe, ...line })), mode: z.enum(['test', 'live']) };
 const refund = z.object({ id: text, amount: text, externalId: maybe, elsewhere: z.boolean(), reason: text }).optional();
 const found = z.object({ id: text, class: text, held: text, missing: text, currency: text }).optional();
-const data = z.object({ ...paid, ...own, ...sold, reason: text.optional(), refund, case: found });
+const data = z.object({ ...paid, due: text.optional(), ...own, ...sold, reason: text.optional(), refund, case: found });
 
 type CallId = keyof typeof words.calls;
 /** What words.json has of each. A name that is no error is found when the document is made: it throws. */
@@ -80,7 +80,7 @@ export function apiDocument(origin: string) {
   }
   const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
   const responses = { '2XX': { description: words.taken } };
-  const webhooks = EVENT_TYPES.map((type) => {
+  const webhooks = MESSAGE_TYPES.map((type) => {
     const call: Call = ['post /', {}, z.object({ type: z.literal(type), timestamp: text, data })];
     const post = operationOf(type, { says: words.messages[type], errors: [] }, call, signed);
     return [type, { post: { ...post, responses } }] as const;

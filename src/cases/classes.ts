@@ -39,8 +39,17 @@ export type Facts = {
   /** The history has a row about the payment in this currency, even one without money. */
   isInHistory: boolean;
   /** Null: the payment is unmatched. */
-  order: { amount: bigint; currency: string; isPaid: boolean; isEnded: boolean } | null;
+  order: {
+    /** The price without the part payments that other payments hold. */
+    due: bigint;
+    amount: bigint;
+    currency: string;
+    isPaid: boolean;
+    isEnded: boolean;
+  } | null;
   currency: string;
+  /** What the shopper was asked to pay by this payment. */
+  asked: bigint;
   /** This payment is in the order's proof of payment. */
   isProof: boolean;
   /** A person has decided about the money of this payment. */
@@ -117,22 +126,22 @@ function classOfMissing({ position: { verify, history }, isInHistory }: Facts): 
 }
 
 /** Why held money pays nothing: the first reason that fits. */
-function classOfHeld({ order, currency, isDecided, isProof, verify, position: { held } }: Facts): CaseClass {
+function classOfHeld({ order, currency, asked, isDecided, isProof, verify, position: { held } }: Facts): CaseClass {
   const shows = verify?.shows ?? 0n;
   if (order === null) return 'unknown_reference';
   if (currency !== order.currency) return 'currency_mismatch';
   if (isDecided) return 'paid_after_decision';
   // If price and surplus together are the price in another unit, there was no second charge.
-  if (isProof) return isPowerOfTenApart(held + order.amount, order.amount) ? 'unit_error' : 'charged_again';
+  if (isProof) return isPowerOfTenApart(held + asked, asked) ? 'unit_error' : 'charged_again';
   if (order.isPaid) return 'duplicate_payment';
   if (order.isEnded) return 'paid_after_end';
   if (shows === 0n) return 'contradicted';
   if (verify?.doubt) return 'unproven';
-  if (isPowerOfTenApart(shows, order.amount)) return 'unit_error';
-  if (held >= order.amount && shows < order.amount) return 'contradicted';
-  // Verify shows the price, and the history leaves less of it.
-  if (held === order.amount) return 'contradicted';
-  return held < order.amount ? 'underpaid' : 'overpaid';
+  if (isPowerOfTenApart(shows, asked)) return 'unit_error';
+  if (held >= order.due && shows < order.due) return 'contradicted';
+  // Verify shows what would pay the order, and the history leaves less of it.
+  if (held === order.due || held === order.amount) return 'contradicted';
+  return held < order.due ? 'underpaid' : 'overpaid';
 }
 
 type Said = { word: string | null; outcome: string; doubt: string | null };

@@ -4,7 +4,7 @@ import { goneFrom, historyBalance, historyLeaves, leftBefore } from '../ledger/p
 import { min } from '../ledger/sources.ts';
 import type { CaseClass } from './classes.ts';
 
-export const DECISIONS = ['accept', 'refund', 'keep', 'write-off', 'explain'] as const;
+export const DECISIONS = ['accept', 'refund', 'keep', 'write-off', 'explain', 'ask-rest'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 /** What a decision is about. */
@@ -15,7 +15,14 @@ export type Situation = {
   case: { class: CaseClass; held: bigint; missing: bigint };
   ledger: Ledger;
   /** Null: the payment is unmatched. */
-  order: { amount: bigint; isPaid: boolean; isEnded: boolean; isOurCurrency: boolean } | null;
+  order: {
+    amount: bigint;
+    /** The price without the part payments that other payments hold. */
+    due: bigint;
+    isPaid: boolean;
+    isEnded: boolean;
+    isOurCurrency: boolean;
+  } | null;
   /** The balance that verify's newest readable answer shows in this currency. */
   verifyShows: bigint;
 };
@@ -23,7 +30,7 @@ export type Situation = {
 /** What a decision does. */
 export type Effect = {
   booking: Booking;
-  /** The order becomes paid: `booking.captured` pays it. */
+  /** The order becomes paid: `booking.captured` pays it, together with its part payments. */
   marksPaid: boolean;
   /** An unpaid order ends. */
   endsOrder: boolean;
@@ -38,6 +45,7 @@ export function effectOf(situation: Situation): Effect | string {
   if (elsewhere && !(as === 'refund' && (about.held > 0n || isNotShown)))
     return 'only held money, or a refund that is not shown, is refunded another way';
   if (as === 'accept') return accept(situation);
+  if (as === 'ask-rest') return askRest(situation);
   if (as === 'explain') return explain(situation);
   if (as === 'write-off') return writeOff(situation);
   if (isNotShown) return settleNotShown(situation);
@@ -45,23 +53,35 @@ export function effectOf(situation: Situation): Effect | string {
   return as === 'refund' ? refundMissing(situation) : 'no money of this case is held';
 }
 
-function accept({ case: about, ledger, order, verifyShows }: Situation): Effect | string {
+function accept(situation: Situation): Effect | string {
+  const why = whyNotPayable(situation);
+  return why ?? { ...NO_EFFECT, booking: { captured: situation.case.held }, marksPaid: true };
+}
+
+/** The money stays held, and the order waits for the rest of its price. */
+function askRest(situation: Situation): Effect | string {
+  if (situation.case.class !== 'underpaid') return 'only the rest of an underpaid order is asked for';
+  return whyNotPayable(situation) ?? NO_EFFECT;
+}
+
+/** Why the held money can pay nothing of the order now. Null: it can. */
+function whyNotPayable({ case: about, ledger, order, verifyShows }: Situation): string | null {
   const historyShows = historyBalance(ledger);
   if (about.held === 0n) return 'nothing is held';
   if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
   if (verifyShows < about.held) return 'verify does not show all of it';
   if (historyShows !== null && historyShows < about.held) return 'the history does not leave all of it';
-  return { ...NO_EFFECT, booking: { captured: about.held }, marksPaid: true };
+  return null;
 }
 
 function isOpen(order: Situation['order']): boolean {
   return order !== null && order.isOurCurrency && !order.isPaid && !order.isEnded;
 }
 
-/** Held money is refunded or kept. Of an overpaid order, the price pays it and only the surplus goes back. */
+/** Held money is refunded or kept. Of an overpaid order, what is due pays it and only the surplus goes back. */
 function giveUp(situation: Situation): Effect {
   const { as, elsewhere, case: about } = situation;
-  const captured = as === 'refund' && about.class === 'overpaid' ? payablePrice(situation) : 0n;
+  const captured = as === 'refund' && about.class === 'overpaid' ? payableDue(situation) : 0n;
   const surplus = about.held - captured;
   const returned = surplus + leftBefore(situation.ledger);
   const booking: Booking = as === 'keep' ? { retained: surplus } : { returned, captured };
@@ -69,10 +89,10 @@ function giveUp(situation: Situation): Effect {
   return { booking, marksPaid: captured > 0n, endsOrder: captured === 0n };
 }
 
-/** The price, if the order is open and both sources leave as much. Else 0. */
-function payablePrice({ ledger, order, verifyShows }: Situation): bigint {
-  if (order === null || !isOpen(order) || verifyShows < order.amount) return 0n;
-  return historyLeaves(ledger, order.amount) ? order.amount : 0n;
+/** What is due, if the order is open and both sources leave as much. Else 0. */
+function payableDue({ ledger, order, verifyShows }: Situation): bigint {
+  if (order === null || !isOpen(order) || verifyShows < order.due) return 0n;
+  return historyLeaves(ledger, order.due) ? order.due : 0n;
 }
 
 function refundMissing({ case: about, ledger }: Situation): Effect | string {

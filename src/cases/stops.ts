@@ -52,7 +52,7 @@ export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, curre
   const payers = new Set([email, ...others.map(({ order }) => order?.email ?? '')].map(payerOf)).size;
   if (payers < 2) return;
   const dayAgo = new Date(now.getTime() - DAY_MS);
-  const exact = await tx.release.count({ where: { mode, currency, at: { gte: dayAgo }, acceptedBy: null } });
+  const exact = await tx.proof.count({ where: { mode, currency, at: { gte: dayAgo }, acceptedBy: null } });
   const resumed = await tx.stop.count({ where: { mode, what: currency, by: BY_PROGRAM, endedAt: { gte: dayAgo } } });
   if (exact > 0 || resumed > 0) return;
   const reason = `${payers} payments came in another unit: compare amountUnit and decimals of the adapter with the hosted page`;

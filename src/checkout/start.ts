@@ -6,6 +6,7 @@ import { changeOrder } from '../payments/change-order.ts';
 import { addPayment, record, setOrder, type Change, type DossierPayment } from '../payments/change.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import { lease } from '../payments/due.ts';
+import { partPaid, partPaymentOf } from '../payments/facts.ts';
 import { ALL, openStops } from '../cases/stops.ts';
 import { constraintOf } from '../platform/db.ts';
 import { isSameDigest, newOrderId } from '../platform/ids.ts';
@@ -134,7 +135,8 @@ function planOrPlaceNext(
   stops: readonly Stop[],
 ): Plan {
   const { dossier, now } = change;
-  const { id: orderId, amount, currency, email, status } = dossier;
+  const { id: orderId, currency, email, status } = dossier;
+  const due = dossier.amount - partPaid(dossier);
   const refusal = refusalOf(status, orderId);
   if (refusal !== null) throw refusal;
   // A time of the future was stored before the database's clock was set back, and is not of just now.
@@ -143,6 +145,8 @@ function planOrPlaceNext(
     return ageMs >= 0 && ageMs < ms;
   };
   const payable = dossier.payments.filter((one) => one.status === 'sending' || one.status === 'open');
+  // What is due depends on the part payments, so verify must show them, too.
+  const parts = dossier.payments.filter((one) => partPaymentOf(dossier, one) > 0n);
   // Its initialize call has not been answered yet. One whose result is unknown has a reason.
   const isBeingSent = (one: DossierPayment): boolean =>
     one.status === 'sending' && one.reason === null && isWithin(one.createdAt, SENDING_MS);
@@ -152,26 +156,29 @@ function planOrPlaceNext(
   // One that cannot be asked about waits like any other hint: a stranger's would wear out the questions of all.
   const isPutOff = ({ failures, nextCheckAt }: DossierPayment): boolean =>
     failures >= 3 && nextCheckAt !== null && nextCheckAt > now;
-  const unasked = payable.find((one) => !isFresh(one) && !isPutOff(one) && !asked.has(one.reference));
+  const unasked = [...payable, ...parts].find((one) => !isFresh(one) && !isPutOff(one) && !asked.has(one.reference));
   if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
   const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
-  const page = payable.findLast((one) => one.checkoutUrl !== null && isWithin(one.openedAt, lifetimeMs));
+  // A page for another amount stays payable, and is not handed out.
+  const page = payable.findLast(
+    (one) => one.checkoutUrl !== null && one.amount === due && isWithin(one.openedAt, lifetimeMs),
+  );
   // Without an answer its page is not handed out, and no second one is opened beside it.
   if (page !== undefined && !isFresh(page))
     throw new Problem('payment-service-unavailable', { retryAfterSec: RETRY_SEC, extra: { orderId } });
   if (page?.checkoutUrl != null)
     return {
       next: 'hand-out',
-      opened: { orderId, reference: page.reference, amount, currency, checkoutUrl: page.checkoutUrl },
+      opened: { orderId, reference: page.reference, amount: due, currency, checkoutUrl: page.checkoutUrl },
     };
   const priceEnd = priceEndsAt(dossier, change.terms.payableDays);
   if (priceEnd !== null && priceEnd <= now) throw new Problem('order-expired', { extra: { orderId } });
   if (payable.length >= MAX_PAYABLE) throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
   refuseStopped(stops, currency);
   const reference = references.create();
-  addPayment(change, reference, new Date(now.getTime() + SENDING_MS));
+  addPayment(change, reference, due, new Date(now.getTime() + SENDING_MS));
   record(change, 'next payment', reference);
   // The order's view shows the newest reference.
   setOrder(change, {});
-  return { next: 'open', placed: { orderId, reference, amount, currency, email } };
+  return { next: 'open', placed: { orderId, reference, amount: due, currency, email } };
 }

@@ -106,7 +106,7 @@ const LIVE: Checks = {
   },
   // Where both ways have the same wrong unit, all agrees, and only a person can see it.
   'first payment': async ({ prisma, gateway: { mode, adapter, verify } }) => {
-    const first = mode === 'live' ? await prisma.release.findFirst({ where: { mode }, orderBy: { at: 'asc' } }) : null;
+    const first = mode === 'live' ? await prisma.proof.findFirst({ where: { mode }, orderBy: { at: 'asc' } }) : null;
     if (first === null) return [false, 'No live one is paid yet: buy your cheapest thing.'];
     const { currency, reference, price: amount } = first;
     const { body } = await verify(reference, 'person', 8_000);

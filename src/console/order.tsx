@@ -3,7 +3,7 @@ import type { CaseClass } from '../cases/classes.ts';
 import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
 import { refundableOf } from '../ledger/books.ts';
 import { EMPTY } from '../ledger/ledger.ts';
-import { shownIn } from '../payments/conclude.ts';
+import { shownIn } from '../payments/facts.ts';
 import { ledgerOf } from '../ledger/stored.ts';
 import { shortOf } from '../commands/cases.ts';
 import { findAction } from '../commands/commands.ts';
@@ -39,7 +39,8 @@ async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
     ledger: row ? ledgerOf(row) : EMPTY,
     order: order && {
       amount: order.amount,
-      isPaid: order.release !== null,
+      due: order.amount - order.partPaid,
+      isPaid: order.proof !== null,
       isEnded: order.endedAt !== null,
       isOurCurrency: order.currency === currency,
     },
@@ -150,14 +151,15 @@ export async function orderPage(here: Here): Promise<Drawn> {
 }
 
 /** How much can still be refunded, in minor units. */
-function leftOf({ payments, releasedReference, currency }: Order): bigint {
-  const paying = payments.find(({ reference }) => reference === releasedReference);
-  const row = paying?.ledgers.find((one) => one.currency === currency);
-  return row === undefined ? 0n : refundableOf(ledgerOf(row).books);
+function leftOf({ payments, proof, currency }: Order): bigint {
+  const contributing = new Set(proof?.payments.map(({ reference }) => reference));
+  const paying = payments.filter(({ reference }) => contributing.has(reference));
+  const rows = paying.flatMap(({ ledgers }) => ledgers.filter((one) => one.currency === currency));
+  return rows.reduce((total, row) => total + refundableOf(ledgerOf(row).books), 0n);
 }
 
 function otherActs(here: Here, order: Order): VNode {
-  const { id, currency, release, endedAt, messages } = order;
+  const { id, currency, proof, endedAt, messages } = order;
   const hidden = { order: id };
   const left = leftOf(order);
   const refund = act(here, 'orders refund', 'Write it down', { hidden, labels: { amount: `Amount in ${currency}` } });
@@ -170,7 +172,7 @@ function otherActs(here: Here, order: Order): VNode {
     left > 0n && ui.more('Write down a refund', ui.line(amountText({ amount: left, currency }) + first), refund),
     messages.length > 0 && act(here, 'messages resend', 'Send to shipping again', again),
     act(here, 'ask', 'Ask the payment service now', { hidden }),
-    release === null && ui.more(isOpen ? 'Cancel the order' : 'Reopen the order', end),
+    proof === null && ui.more(isOpen ? 'Cancel the order' : 'Reopen the order', end),
     ui.more('Add a note', act(here, 'note', 'Add it', { hidden, labels: { note: 'Note' } })),
     ui.line(ui.link(`/admin/orders/${id}/proof`, 'Proof for the bank')),
   );

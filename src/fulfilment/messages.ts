@@ -1,19 +1,9 @@
 import { createHash } from 'node:crypto';
 import { formatMajor } from '../platform/money.ts';
 import { randomMessageId } from '../platform/ids.ts';
-import type { Prisma } from '../platform/prisma/client.ts';
-
-/** Every type of message that FULFILMENT_EVENTS can name. `order.paid` is always written. */
-export type MessageType =
-  | 'order.paid'
-  | 'order.review'
-  | 'order.failed'
-  | 'order.expired'
-  | 'order.cancelled'
-  | 'order.reopened'
-  | 'order.refunded'
-  | 'order.reversed'
-  | 'case.opened';
+import type { MessageType } from '../platform/message-types.ts';
+import { dueOf } from '../orders/order.ts';
+import type { OrderStatus, Prisma } from '../platform/prisma/client.ts';
 
 /**
  * Which messages the shop wants beside `order.paid`. Whether there is a receiver is not asked here: the process that
@@ -29,8 +19,11 @@ export type About = {
   amount: bigint;
   currency: string;
   metadata: Prisma.JsonValue;
-  releasedReference: string | null;
+  paidReference: string | null;
   paidAt: Date | null;
+  endedAt: Date | null;
+  status: OrderStatus;
+  partPaid: bigint;
   lines: readonly { sku: string | null; description: string; unitAmount: bigint; quantity: number }[];
 };
 
@@ -54,7 +47,7 @@ function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string
   const data = {
     orderId: order.id,
     externalId: order.externalId,
-    reference: extra.reference ?? order.releasedReference,
+    reference: extra.reference ?? order.paidReference,
     amount: major(order.amount),
     currency: order.currency,
     mode: order.mode,
@@ -63,6 +56,8 @@ function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string
       return { sku, description, unitAmount: major(unitAmount), quantity };
     }),
     metadata: order.metadata,
+    // The bytes of order.paid stay those of version 1.0.0: a paid order owes nothing.
+    ...(order.paidAt === null && { due: major(dueOf(order)) }),
     ...(extra.reason !== undefined && { reason: extra.reason }),
     ...(extra.refund !== undefined && { refund: extra.refund }),
     ...(extra.case !== undefined && { case: extra.case }),

@@ -4,8 +4,8 @@ import type { Mode, Order, OrderStatus } from '../platform/prisma/client.ts';
 /**
  * Every state of an order, what it waits for, and where it goes.
  *
- * - `pending`: waits for a payment; paid, failed, review, expired, cancelled.
- * - `paid`: released. For ever: what happens to the money later is a case, and never takes the release back.
+ * - `pending`: waits for a payment, or for the rest of it; paid, failed, review, expired, cancelled.
+ * - `paid`: marked paid. For ever: what happens to the money later is a case, and never takes the proof back.
  * - `failed`: its payments failed or expired. The shopper may try again (pending), and late money counts (paid,
  *   review).
  * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it. Then
@@ -16,9 +16,10 @@ import type { Mode, Order, OrderStatus } from '../platform/prisma/client.ts';
 export type { OrderStatus };
 
 type Facts = {
-  isReleased: boolean;
+  isPaid: boolean;
   /** By a person, or by its deadline; null: it is open. */
   endedBy: string | null;
+  /** Part payments do not count: the order waits for their rest. */
   hasHeldMoney: boolean;
   hasOpenCase: boolean;
   payments: readonly { status: string }[];
@@ -43,10 +44,18 @@ export function priceEndsAt(
   return isOfShopSystem ? null : new Date(order.createdAt.getTime() + payableDays * DAY_MS);
 }
 
-/** The status of an order follows from its release, its end, its money and its payments, in this order. Pure. */
-export function statusOf({ isReleased, endedBy, hasHeldMoney, hasOpenCase, payments }: Facts): OrderStatus {
+type Payable = Pick<Order, 'amount' | 'partPaid' | 'status' | 'paidAt' | 'endedAt'>;
+
+/** What is still to pay, in minor units: 0 if the order takes no payment now. */
+export function dueOf({ amount, partPaid, status, paidAt, endedAt }: Payable): bigint {
+  const isPayable = paidAt === null && endedAt === null && status !== 'review';
+  return isPayable && amount > partPaid ? amount - partPaid : 0n;
+}
+
+/** The status of an order follows from its proof, its end, its money and its payments, in this order. Pure. */
+export function statusOf({ isPaid, endedBy, hasHeldMoney, hasOpenCase, payments }: Facts): OrderStatus {
   const has = (...statuses: string[]): boolean => payments.some(({ status }) => statuses.includes(status));
-  if (isReleased) return 'paid';
+  if (isPaid) return 'paid';
   if (endedBy !== null) return endedBy === BY_DEADLINE ? 'expired' : 'cancelled';
   if (hasHeldMoney || hasOpenCase) return 'review';
   if (has('sending', 'open')) return 'pending';

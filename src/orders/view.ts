@@ -2,6 +2,7 @@ import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { figuresOf, ledgerOf } from '../ledger/stored.ts';
 import { formatMajor } from '../platform/money.ts';
 import { ORDER_ID } from '../platform/ids.ts';
+import { dueOf } from './order.ts';
 
 /** What a view of an order reads. */
 export const VIEWED = {
@@ -25,10 +26,10 @@ export function viewOf(order: ViewedOrder) {
       quantity,
     })),
     paidAt: order.paidAt?.toISOString() ?? null,
-    reference: order.releasedReference ?? order.payments[0]?.reference ?? null,
+    reference: order.paidReference ?? order.payments[0]?.reference ?? null,
     refunded: major(order.refunds.reduce((sum, { amount }) => sum + amount, 0n)),
     held: major(heldOf(order)),
-    due: major(order.status === 'pending' || order.status === 'failed' ? order.amount : 0n),
+    due: major(dueOf(order)),
   };
 }
 

@@ -5,8 +5,11 @@ import type { Refund } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
 import { refundableOf } from '../ledger/books.ts';
 import { book } from '../ledger/ledger.ts';
+import { goneFrom } from '../ledger/position.ts';
+import { max, min, sum } from '../ledger/sources.ts';
 import { ledgerIn, setLedger, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
 import { askNow, type AskParts } from './due.ts';
+import { isInProof } from './facts.ts';
 
 export type ActParts = AskParts & { onMessage: () => void };
 
@@ -36,11 +39,42 @@ function refund(change: Change, request: Refunding): Refunded {
       ? { outcome: 'refunded', refund: before }
       : { outcome: 'differs' };
   if (isNumberUsed(dossier, externalId)) return { outcome: 'differs' };
-  const payment = dossier.payments.find(({ reference }) => reference === dossier.release?.reference);
-  if (payment === undefined) return { outcome: 'not-paid' };
-  const left = refundableOf(ledgerIn(payment, dossier.currency).books);
+  if (dossier.proof === null) return { outcome: 'not-paid' };
+  const paying = dossier.payments.filter(({ reference }) => isInProof(dossier, reference));
+  const left = sum(paying.map((payment) => refundableIn(dossier, payment)));
   if (amount > left) return { outcome: 'too-much', left };
-  return { outcome: 'refunded', refund: writeRefund(change, payment, request) };
+  return { outcome: 'refunded', refund: writeRefund(change, sharesOf(dossier, paying, amount), request) };
+}
+
+function refundableIn({ currency }: Dossier, payment: DossierPayment): bigint {
+  return refundableOf(ledgerIn(payment, currency).books);
+}
+
+/** What of a refund goes back by one payment, in minor units. */
+type RefundShare = { payment: DossierPayment; amount: bigint };
+
+/**
+ * Shares a refund among the payments of the order's proof. Nobody says which of them went back. So what a source reports
+ * as gone comes first, and then the newest payments. With 5000 and 3500 captured, and a refund of 4000:
+ *
+ *   reported as gone      5000 payment   3500 payment
+ *   nothing                        500           3500
+ *   4000 of the first             4000              0
+ */
+function sharesOf(dossier: Dossier, paying: readonly DossierPayment[], amount: bigint): RefundShare[] {
+  let open = amount;
+  const shares = [...paying].reverse().map((payment) => ({ payment, amount: 0n }));
+  const share = (most: (payment: DossierPayment) => bigint): void => {
+    for (const one of shares) {
+      const free = min(most(one.payment), refundableIn(dossier, one.payment)) - one.amount;
+      const more = max(0n, min(open, free));
+      one.amount += more;
+      open -= more;
+    }
+  };
+  share((payment) => goneFrom(ledgerIn(payment, dossier.currency)));
+  share((payment) => refundableIn(dossier, payment));
+  return shares.filter((one) => one.amount > 0n);
 }
 
 /** A number stands for one refund of an order, whichever way it was written down. */
@@ -49,17 +83,19 @@ export const isNumberUsed = ({ payments, refunds }: Dossier, number: string | nu
   (refunds.some((one) => one.externalId === number) ||
     payments.some(({ cases }) => cases.some((one) => one.number === number)));
 
-/** A refund of captured money: its row, the ledger, the message. */
-export function writeRefund(change: Change, payment: DossierPayment, request: Refunding): Refund {
+/** A refund of captured money: its row, the ledgers, the message. @param shares they add up to its amount */
+export function writeRefund(change: Change, shares: readonly RefundShare[], request: Refunding): Refund {
   const { amount, elsewhere, externalId, reason } = request;
   const { id: orderId, currency } = change.dossier;
   const refund = { id: change.ids.refund, orderId, ...request, at: change.now };
   change.dossier.refunds.push(refund);
   change.rows.refunds.push(refund);
-  const booking = { refunded: amount, offProvider: elsewhere ? amount : 0n };
   const data = { refund: String(refund.id), reason, number: externalId };
-  const after = book(ledgerIn(payment, currency), booking, change.now);
-  setLedger(change, payment, currency, after, { what: 'refunded', data });
+  for (const { payment, amount: part } of shares) {
+    const booking = { refunded: part, offProvider: elsewhere ? part : 0n };
+    const after = book(ledgerIn(payment, currency), booking, change.now);
+    setLedger(change, payment, currency, after, { what: 'refunded', data });
+  }
   tell(change, 'order.refunded', {
     refund: { id: String(refund.id), amount: formatMajor({ amount, currency }), externalId, elsewhere, reason },
   });

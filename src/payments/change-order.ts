@@ -149,12 +149,12 @@ export function changeUnmatched<Result>(
 
 const NO_ORDER = {
   ...{ id: '', email: '', status: 'pending' as const, metadata: {}, contentHash: null, externalId: null },
-  ...{ returnUrl: null, payBy: null, endedAt: null, endedBy: null, endReason: null, releasedReference: null },
-  ...{ paidAt: null, release: null, lines: [], messages: [], refunds: [] },
+  ...{ returnUrl: null, payBy: null, endedAt: null, endedBy: null, endReason: null, paidReference: null },
+  ...{ paidAt: null, partPaid: 0n, proof: null, lines: [], messages: [], refunds: [] },
 };
 
 function begin({ terms }: ChangeParts, by: string, locked: Locked, dossier: Dossier): Change {
-  return { dossier, terms, by, now: locked.now, ids: { ...locked, cases: [] }, rows: noRows() };
+  return { dossier, terms, by, now: locked.now, ids: { ...locked, cases: [] }, rows: noRows(), told: [] };
 }
 
 async function changeLocked<Result>(

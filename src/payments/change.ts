@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MISSING_MONEY } from '../cases/classes.ts';
 import { EMPTY, type Ledger } from '../ledger/ledger.ts';
-import { messageRow, type Extra, type MessageType, type Wanted } from '../fulfilment/messages.ts';
+import { messageRow, type Extra, type Wanted } from '../fulfilment/messages.ts';
+import type { MessageType } from '../platform/message-types.ts';
 import type { Case, Message, Mode, Order, Payment, Prisma, Refund } from '../platform/prisma/client.ts';
 import { changesBetween, columnsOf, ledgerOf, type FigureChange, type LedgerRow } from '../ledger/stored.ts';
 
@@ -22,8 +23,8 @@ export const DOSSIER = {
     orderBy: { createdAt: 'asc' },
   },
   lines: { orderBy: { position: 'asc' } },
-  // The doubt that a person accepted.
-  release: { include: { verification: { select: { doubt: true } } } },
+  // Each with the doubt that a person accepted.
+  proof: { include: { payments: { include: { verification: { select: { doubt: true } } } } } },
   refunds: true,
   messages: { where: { type: 'order.paid' } },
 } satisfies Prisma.OrderInclude;
@@ -73,6 +74,8 @@ export type Change = {
   now: Date;
   ids: NewIds;
   rows: Rows;
+  /** Messages to the shop's own system. `writeMessages` makes their rows when the change is complete. */
+  told: { type: MessageType; extra: Extra }[];
 };
 
 /** The rows that a change writes. The stored order.paid stands in the dossier's messages, and no new one. */
@@ -84,7 +87,8 @@ export type Rows = {
   ledgers: Map<string, LedgerRow>;
   ledgersBefore: Map<string, Ledger>;
   verifications: NewVerification[];
-  releases: NonNullable<Dossier['release']>[];
+  proofs: NonNullable<Dossier['proof']>[];
+  proofPayments: NonNullable<Dossier['proof']>['payments'];
   refunds: Refund[];
   cases: Set<Case>;
   journal: Prisma.JournalEntryCreateManyInput[];
@@ -102,7 +106,8 @@ export function noRows(): Rows {
     ledgers: new Map(),
     ledgersBefore: new Map(),
     verifications: [],
-    releases: [],
+    proofs: [],
+    proofPayments: [],
     refunds: [],
     cases: new Set(),
     journal: [],
@@ -114,7 +119,7 @@ export function noRows(): Rows {
 
 /** The columns that `writeRows` writes. */
 type OrderChange = Partial<
-  Pick<Order, 'status' | 'endedAt' | 'endedBy' | 'endReason' | 'payBy' | 'releasedReference' | 'paidAt'>
+  Pick<Order, 'status' | 'endedAt' | 'endedBy' | 'endReason' | 'payBy' | 'paidReference' | 'paidAt' | 'partPaid'>
 >;
 type PaymentChange = Partial<Omit<Payment, 'reference' | 'mode' | 'orderId' | 'amount' | 'currency' | 'createdAt'>>;
 
@@ -126,9 +131,10 @@ export function setPayment({ rows }: Change, payment: DossierPayment, data: Paym
   rows.payments.add(Object.assign(payment, data));
 }
 
-/** One more payment of the order, which is not sent yet. */
-export function addPayment({ dossier, now, rows }: Change, reference: string, nextCheckAt: Date): void {
-  const { id: orderId, mode, amount, currency } = dossier;
+/** One more payment of the order, which is not sent yet. @param amount what the shopper is asked to pay, minor units */
+export function addPayment(change: Change, reference: string, amount: bigint, nextCheckAt: Date): void {
+  const { dossier, now, rows } = change;
+  const { id: orderId, mode, currency } = dossier;
   const payment: DossierPayment = {
     reference,
     mode,
@@ -203,10 +209,18 @@ export function record(
   rows.journal.push({ orderId: dossier.id || null, reference, what, by, data, at: now });
 }
 
-/** What the shop's own system is told, if it wants to hear of it. */
-export function tell({ terms, dossier, now, rows }: Change, type: MessageType, extra: Extra = {}): void {
-  const row = dossier.id === '' ? null : messageRow(terms.wanted, type, dossier, now, extra);
-  if (row !== null) rows.newMessages.push(row);
+/** The shop's own system is told this, if it wants to hear of it. */
+export function tell({ told }: Change, type: MessageType, extra: Extra = {}): void {
+  told.push({ type, extra });
+}
+
+/** Messages say how the order stands after the whole change. @param heldBy who holds a new order.paid */
+export function writeMessages({ terms, dossier, now, rows, told }: Change, heldBy: string | null): void {
+  if (dossier.id === '') return;
+  for (const { type, extra } of told) {
+    const row = messageRow(terms.wanted, type, dossier, now, extra);
+    if (row !== null) rows.newMessages.push(type === 'order.paid' ? { ...row, heldBy } : row);
+  }
 }
 
 /** The ledger of a payment in a currency; an empty one if no source reported anything yet. */
@@ -272,22 +286,4 @@ function recordFigures(
   if (changes.length > 0 && dossier.id !== '') rows.orders.add(dossier);
   const about = { orderId: dossier.id || null, reference, what, by, data, currency, at: now };
   rows.journal.push(...changes.map(({ counter, amount }) => ({ ...about, counter, amount })));
-}
-
-type Proof = { verificationId: bigint; serviceId: string | null } & (
-  { shown: 'paid'; shownAmount: bigint } | { acceptedBy: string; note: string }
-);
-
-/** Releases the order: it is paid, for ever. @param amount what is captured; the database checks it against the proof */
-export function release(change: Change, payment: DossierPayment, amount: bigint, proof: Proof): void {
-  const { dossier, now } = change;
-  const { id: orderId, mode, amount: price, currency } = dossier;
-  const { reference } = payment;
-  const evidence = { shown: null, shownAmount: null, acceptedBy: null, note: null, ...proof };
-  const row = { orderId, mode, reference, price, currency, amount, at: now, ...evidence };
-  dossier.release = { ...row, verification: { doubt: payment.verifications[0]?.doubt ?? null } };
-  change.rows.releases.push(dossier.release);
-  setOrder(change, { releasedReference: reference, paidAt: now });
-  record(change, 'released', reference, { verification: String(proof.verificationId) });
-  tell(change, 'order.paid');
 }

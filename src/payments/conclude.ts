@@ -1,15 +1,17 @@
 import { classify, MISSING_MONEY, saidBySources, type Facts, type Finding } from '../cases/classes.ts';
-import type { MessageType } from '../fulfilment/messages.ts';
+import type { MessageType } from '../platform/message-types.ts';
 import { book } from '../ledger/ledger.ts';
-import { isOutflowLate, positionOf, returnedByItself, type Position } from '../ledger/position.ts';
-import { figuresOf, ledgerOf } from '../ledger/stored.ts';
+import { isOutflowLate, returnedByItself } from '../ledger/position.ts';
+import { sum } from '../ledger/sources.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
 import { currenciesOf, ledgerIn, NoCaseId, record, recordPositions, setCase, setHold, setLedger } from './change.ts';
-import { setOrder, setPayment, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
+import { setOrder, setPayment, tell, writeMessages, type Change, type DossierPayment } from './change.ts';
 import { statusOfPayment } from './decide.ts';
+import { hasHeldMoney, hasOpenCase, isDecided, isInProof, orderFacts, partPaid, partPaymentOf } from './facts.ts';
+import { positionIn, shownIn } from './facts.ts';
 import { isOver } from './schedule.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,8 +30,7 @@ export function conclude(change: Change): void {
   const isNews = change.rows.journal.some(({ what }) => what === 'case opened' || what === 'case changed');
   const hold = holdOf(change);
   for (const message of change.dossier.messages) setHold(change, message, hold, isNews);
-  // The message of an order that becomes paid by this change is held from its beginning.
-  for (const message of change.rows.newMessages) if (message.type === 'order.paid') message.heldBy = hold;
+  writeMessages(change, hold);
 }
 
 /** Surplus that left before anybody decided about it was returned. */
@@ -44,7 +45,10 @@ function bookReturnedByItself(change: Change, payment: DossierPayment, currency:
 function concludeCase(change: Change, payment: DossierPayment, currency: string): void {
   const findings = findingsOf(change, payment, currency);
   refreshAcknowledged(change, payment, currency, findings);
-  const finding = findings.find((one) => !isAcknowledged(payment, currency, one));
+  refreshAskedRest(change, payment, findings);
+  const isPartPayment = partPaymentOf(change.dossier, payment) > 0n;
+  const isExpected = (one: Finding): boolean => isPartPayment && one.class === 'underpaid';
+  const finding = findings.find((one) => !isExpected(one) && !isAcknowledged(payment, currency, one));
   const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
   // A finding of another class is told anew.
   const stays = open !== undefined && open.class === finding?.class;
@@ -84,8 +88,7 @@ function openCase(change: Change, payment: DossierPayment, currency: string, fin
   rows.cases.add(opened);
   record(change, 'case opened', reference, { case: String(id), class: opened.class });
   tell(change, 'case.opened', aboutCase(opened));
-  const isPaidBy = dossier.release?.reference === reference;
-  if (opened.class === 'reversed' && isPaidBy) tell(change, 'order.reversed', aboutCase(opened));
+  if (opened.class === 'reversed' && isInProof(dossier, reference)) tell(change, 'order.reversed', aboutCase(opened));
   if (opened.class === 'unit_error') rows.unitErrors.push(currency);
 }
 
@@ -136,6 +139,14 @@ function refreshAcknowledged(
   }
 }
 
+/** While a part payment waits for the rest, the case in which a person asked for it says what is held now. */
+function refreshAskedRest(change: Change, payment: DossierPayment, findings: readonly Finding[]): void {
+  const asked = payment.cases.findLast(({ decision }) => decision === 'ask-rest');
+  const finding = findings.find((one) => one.class === 'underpaid');
+  if (asked === undefined || finding === undefined || isSameDigest(asked.digest, finding.digest)) return;
+  if (partPaymentOf(change.dossier, payment) > 0n) setCase(change, asked, seenIn(payment, asked.currency, finding));
+}
+
 function aboutCase({ id, class: name, reference, currency, held, missing }: Case) {
   const [heldText, missingText] = [held, missing].map((amount) => formatMajor({ amount, currency }));
   return { reference, case: { id: String(id), class: name, held: heldText, missing: missingText, currency } };
@@ -151,9 +162,10 @@ function findingsOf(change: Change, payment: DossierPayment, currency: string): 
     position: positionIn(change, payment, currency),
     reported: ledger,
     isInHistory: payment.ledgers.some((one) => one.currency === currency && one.historyWord !== null),
-    order: orderFacts(dossier),
+    order: orderFacts(dossier, payment),
     currency,
-    isProof: dossier.release?.reference === payment.reference,
+    asked: payment.amount,
+    isProof: isInProof(dossier, payment.reference),
     isDecided: isDecided(payment),
     verify: newest === undefined ? null : { ...newest, shows: shownIn(newest, currency) },
     isOutflowLate: isOutflowLate(ledger, answeredAt),
@@ -162,31 +174,12 @@ function findingsOf(change: Change, payment: DossierPayment, currency: string): 
   return classify(facts);
 }
 
-/** The position of a payment's ledger in a currency. */
-export function positionIn({ terms }: Change, payment: DossierPayment, currency: string): Position {
-  return positionOf(ledgerIn(payment, currency), terms.lagMin);
-}
-
-/** The balance that an answer of verify shows in a currency: 0 if it speaks of none. */
-export function shownIn(answer: { currency: string | null; shows: bigint | null }, currency: string): bigint {
-  return answer.currency === currency ? (answer.shows ?? 0n) : 0n;
-}
-
-/** A person has decided what the money is for. An explanation does not decide that. */
-export const isDecided = ({ cases }: DossierPayment): boolean =>
-  cases.some(({ decision }) => decision !== null && decision !== 'explain');
-
-/** Where an order stands, as the rules look at it. Null: the payment is unmatched. */
-export function orderFacts({ id, amount, currency, release, endedAt }: Dossier) {
-  return id === '' ? null : { amount, currency, isPaid: release !== null, isEnded: endedAt !== null };
-}
-
 function concludePayment(change: Change, payment: DossierPayment): void {
   const { dossier, terms } = change;
   const { answeredAt, createdAt, unreadableSince } = payment;
   const status = statusOfPayment({
     status: payment.status,
-    isReleased: dossier.release?.reference === payment.reference,
+    isPaidBy: isInProof(dossier, payment.reference),
     hasHeldMoney: hasHeldMoney(payment),
     hasOpenCase: hasOpenCase(payment),
     outcome: payment.verifications[0]?.outcome ?? null,
@@ -195,9 +188,6 @@ function concludePayment(change: Change, payment: DossierPayment): void {
   if (status !== payment.status) setPayment(change, payment, { status });
 }
 
-export const hasHeldMoney = ({ ledgers }: DossierPayment): boolean =>
-  ledgers.some((row) => figuresOf(ledgerOf(row)).held > 0n);
-export const hasOpenCase = ({ cases }: DossierPayment): boolean => cases.some(({ closedAt }) => closedAt === null);
 const isDone = ({ status }: DossierPayment): boolean => ['expired', 'failed', 'refused'].includes(status);
 
 /** What the shop may want to hear of a change of status; paid, cancelled and reopened are told where they happen. */
@@ -208,14 +198,26 @@ function concludeOrder(change: Change): void {
   if (dossier.id === '') return;
   const { payments } = dossier;
   const newest = payments.at(-1);
-  const isOpen = dossier.release === null && dossier.endedAt === null && dossier.payBy === null;
+  const isOpen = dossier.proof === null && dossier.endedAt === null && dossier.payBy === null;
   // No payment of it may be paid any more, and each was asked about after that.
   const isLast = newest?.status === 'expired' && isOver(newest.createdAt, now, terms.payableDays);
   if (isOpen && isLast && payments.every(isDone)) setOrder(change, { endedAt: now, endedBy: BY_DEADLINE });
+  const partPaidBefore = dossier.partPaid;
+  if (partPaid(dossier) !== partPaidBefore) setOrder(change, { partPaid: partPaid(dossier) });
+  concludeStatus(change);
+  if (dossier.partPaid > partPaidBefore) tell(change, 'order.part_paid');
+}
+
+function concludeStatus(change: Change): void {
+  const { dossier } = change;
+  const { payments } = dossier;
+  const newest = payments.at(-1);
+  // Part payments are held, too, and the order waits for the rest and not for a person.
+  const isUnexpected = (one: DossierPayment): boolean => hasHeldMoney(one) && partPaymentOf(dossier, one) === 0n;
   const status = statusOf({
-    isReleased: dossier.release !== null,
+    isPaid: dossier.proof !== null,
     endedBy: dossier.endedBy,
-    hasHeldMoney: payments.some(hasHeldMoney),
+    hasHeldMoney: payments.some(isUnexpected),
     hasOpenCase: payments.some(hasOpenCase),
     payments,
   });
@@ -227,14 +229,17 @@ function concludeOrder(change: Change): void {
 }
 
 /**
- * Why `order.paid` must not be sent now: its money is missing, written off, or refunded whole. Null: it may be sent,
- * whether a case is open or not.
+ * Why `order.paid` must not be sent now: some of its money is missing, written off, or all of it refunded. Null: it may
+ * be sent, whether a case is open or not.
  */
 export function holdOf(change: Change): string | null {
-  const { payments, release, currency } = change.dossier;
-  const payment = payments.find(({ reference }) => reference === release?.reference);
-  if (payment === undefined) return null;
-  const { captured, refunded, writtenOff } = ledgerIn(payment, currency).books;
-  const { missing } = positionIn(change, payment, currency);
-  return missing === 0n && writtenOff === 0n && refunded < captured ? null : MISSING_MONEY;
+  const { payments, proof, currency } = change.dossier;
+  if (proof === null) return null;
+  const paying = payments.filter(({ reference }) => isInProof(change.dossier, reference));
+  const books = paying.map((payment) => ledgerIn(payment, currency).books);
+  const isMissing = paying.some((payment) => positionIn(change, payment, currency).missing > 0n);
+  const isWrittenOff = books.some(({ writtenOff }) => writtenOff > 0n);
+  const captured = sum(books.map((one) => one.captured));
+  const refunded = sum(books.map((one) => one.refunded));
+  return isMissing || isWrittenOff || refunded >= captured ? MISSING_MONEY : null;
 }

@@ -10,10 +10,11 @@ import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { currenciesOf, ledgerIn, record, release, setLedger, setPayment } from './change.ts';
+import { currenciesOf, ledgerIn, record, setLedger, setPayment } from './change.ts';
 import type { Change, DossierPayment, Terms } from './change.ts';
-import { isDecided, orderFacts, positionIn } from './conclude.ts';
 import { decide } from './decide.ts';
+import { isDecided, isInProof, orderFacts, positionIn } from './facts.ts';
+import { markPaid } from './mark-paid.ts';
 import { afterHint, followUp, nextCheck, nextRecheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
@@ -64,7 +65,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
   };
 }
 
-/** Behind the order's lock: is it news, what does it show, does it release? @returns false: it came too late */
+/** Behind the order's lock: is it news, what does it show, does it pay the order? @returns false: it came too late */
 function confirmPayment(change: Change, lease: Lease, evidence: Evidence, alongside?: Alongside): boolean {
   const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
@@ -78,14 +79,14 @@ function confirmPayment(change: Change, lease: Lease, evidence: Evidence, alongs
   const isNews = storeAnswer(change, payment, lease, evidence);
   if (evidence.outcome !== 'unreadable') observe(change, payment, evidence);
   alongside?.(change);
-  releaseIfProven(change, payment, evidence);
+  markPaidIfProven(change, payment, evidence);
   schedule(change, payment, lease, isNews && !TEACH_NOTHING.includes(evidence.outcome), isNews);
   return true;
 }
 
 /**
  * One transaction of the service pays one order: an answer with the id of another order's is doubted. This is looked
- * up before the lock. If two orders bring the same id at the same moment, the key of `releases` refuses the second
+ * up before the lock. If two orders bring the same id at the same moment, a key of `proof_payments` refuses the second
  * one, and its payment is asked about again.
  */
 async function doubtUsedId({ prisma, terms }: ConfirmParts, orderId: string, evidence: Evidence): Promise<Evidence> {
@@ -99,7 +100,7 @@ async function doubtUsedId({ prisma, terms }: ConfirmParts, orderId: string, evi
 /** @returns the id of the order that a transaction of the service has paid; null: none */
 export async function findPaidBy(prisma: PrismaClient, mode: Mode, serviceId: string): Promise<string | null> {
   const where = { mode_serviceId: { mode, serviceId } };
-  const found = await prisma.release.findUnique({ where, select: { orderId: true } });
+  const found = await prisma.proofPayment.findUnique({ where, select: { orderId: true } });
   return found?.orderId ?? null;
 }
 
@@ -141,9 +142,9 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence): v
 /** An answer as one currency sees it. A doubt that a person accepted with the order's proof is none any more. */
 function answerIn(change: Change, payment: DossierPayment, evidence: Evidence, currency: string): Answer {
   const { outcome, serviceId, shows, gone, currency: named, doubt } = evidence;
-  const proof = change.dossier.release;
-  const isProof = proof?.reference === payment.reference;
-  const isAccepted = isProof && proof.acceptedBy !== null && proof.verification.doubt === doubt;
+  const { proof } = change.dossier;
+  const contribution = proof?.payments.find(({ reference }) => reference === payment.reference);
+  const isAccepted = proof?.acceptedBy != null && contribution?.verification.doubt === doubt;
   const speaks = outcome === 'paid' || outcome === 'reversed' || outcome === 'failed' || outcome === 'expired';
   return {
     outcome: speaks ? outcome : 'unproven',
@@ -155,17 +156,15 @@ function answerIn(change: Change, payment: DossierPayment, evidence: Evidence, c
   };
 }
 
-/** Should `decide` err, the keys of `releases` refuse the row. */
-function releaseIfProven(change: Change, payment: DossierPayment, evidence: Evidence): void {
-  const { amount, currency } = change.dossier;
-  const [proof] = payment.verifications;
+function markPaidIfProven(change: Change, payment: DossierPayment, evidence: Evidence): void {
+  const { currency } = change.dossier;
+  const shown = evidence.shows ?? 0n;
   const before = ledgerIn(payment, currency);
-  const isLeft = historyLeaves(before, amount) && before.books.captured === 0n;
-  const facts = { evidence, order: orderFacts(change.dossier), isDecided: isDecided(payment), isLeft };
-  if (decide(facts) === 'hold' || proof === undefined) return;
-  setLedger(change, payment, currency, book(before, { captured: amount }, change.now), { what: 'captured' });
-  const { id: verificationId, serviceId } = proof;
-  release(change, payment, amount, { verificationId, serviceId, shown: 'paid', shownAmount: amount });
+  const isLeft = historyLeaves(before, shown) && before.books.captured === 0n;
+  const order = orderFacts(change.dossier, payment);
+  if (decide({ evidence, order, isDecided: isDecided(payment), isLeft }) === 'hold') return;
+  setLedger(change, payment, currency, book(before, { captured: shown }, change.now), { what: 'captured' });
+  markPaid(change, payment, shown, null);
 }
 
 /** Rarely: a person has to mend the adapter, or the service itself. */
@@ -217,8 +216,7 @@ function regularCheck(change: Change, payment: DossierPayment, lease: Lease): Da
   const { dossier, now, terms } = change;
   const isLate = lease.cause === 'schedule' && payment.nextCheckAt !== null;
   const delayMs = isLate ? Math.max(0, lease.askedAt.getTime() - Number(payment.nextCheckAt)) : 0;
-  const isPaidBy = dossier.release?.reference === payment.reference;
-  const planned = isPaidBy
+  const planned = isInProof(dossier, payment.reference)
     ? checkOfPaid(change, payment)
     : nextCheck(payment.createdAt, now, terms.payableDays, delayMs);
   // An answer that cannot be read leaves the question open, also after the last check, and of a paid order.

@@ -8,7 +8,7 @@ import type { PaymentStatus } from '../platform/prisma/client.ts';
  * - `sending`: initialize may have reached the service or not: waits for its answer, then for verify. It is never sent
  *   again. Open, refused, or expired when the time to pay is over.
  * - `open`: the shopper may pay: waits for a hint or the schedule. Expired when the time to pay is over.
- * - `paid`: it released its order. For ever: what happens to its money later is a case.
+ * - `paid`: it paid its order, perhaps with others. For ever: what happens to its money later is a case.
  * - `failed`: the service says failed or taken back, or a person gave its money back. Watched on: late money counts.
  * - `expired`: by the service's word, or the time to pay is over. Late money pays an order that is still open, and is
  *   held where it has ended.
@@ -23,6 +23,8 @@ export type Situation = {
   evidence: Pick<Evidence, 'outcome' | 'shows' | 'currency' | 'doubt'>;
   order: {
     amount: bigint;
+    /** The price without the part payments that other payments hold. */
+    due: bigint;
     currency: string;
     isPaid: boolean;
     /** By a person, or by its deadline. */
@@ -35,19 +37,22 @@ export type Situation = {
 };
 
 /**
- * Whether the answer releases the order: verify, undoubted, shows exactly the price in the order's currency, and the
- * order is open and not released. All other money is held. Pure: same input, same decision.
+ * Whether the answer marks the order paid: verify, undoubted, shows exactly the price in the order's currency, or exactly
+ * what is due beside part payments, and the order is open. All other money is held. Pure: same input, same decision.
  */
-export function decide({ evidence, order, isLeft, isDecided }: Situation): 'release' | 'hold' {
+export function decide({ evidence, order, isLeft, isDecided }: Situation): 'mark-paid' | 'hold' {
   const isProof = evidence.outcome === 'paid' && evidence.doubt === null;
-  const isPrice = order !== null && evidence.currency === order.currency && evidence.shows === order.amount;
+  const isPrice = order !== null && evidence.shows === order.amount;
+  const isRest = order !== null && order.due > 0n && evidence.shows === order.due;
+  const isInCurrency = evidence.currency === order?.currency;
   const isOpen = order !== null && !order.isPaid && !order.isEnded;
-  return isProof && isPrice && isOpen && isLeft && !isDecided ? 'release' : 'hold';
+  return isProof && (isPrice || isRest) && isInCurrency && isOpen && isLeft && !isDecided ? 'mark-paid' : 'hold';
 }
 
 type PaymentFacts = {
   status: PaymentStatus;
-  isReleased: boolean;
+  /** It is in the order's proof of payment. */
+  isPaidBy: boolean;
   hasHeldMoney: boolean;
   hasOpenCase: boolean;
   /** Of verify's newest readable answer; null: there is none. */
@@ -56,17 +61,17 @@ type PaymentFacts = {
   isOver: boolean;
 };
 
-/** The status of a payment follows from its release, its money and the newest readable answer. Pure. */
+/** The status of a payment follows from the order's proof, its money and the newest readable answer. Pure. */
 export function statusOfPayment({
   status,
-  isReleased,
+  isPaidBy,
   hasHeldMoney,
   hasOpenCase,
   outcome,
   isOver,
 }: PaymentFacts): PaymentStatus {
   if (status === 'foreign') return 'foreign';
-  if (isReleased) return 'paid';
+  if (isPaidBy) return 'paid';
   if (hasHeldMoney || hasOpenCase) return 'review';
   // Paid, and nothing of it is held: a person decided about it, or it went back.
   if (outcome === 'failed' || outcome === 'reversed' || outcome === 'paid') return 'failed';

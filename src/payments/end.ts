@@ -4,7 +4,7 @@ import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
 import { record, setOrder, setPayment, tell, type Change, type DossierPayment } from './change.ts';
-import { hasOpenCase } from './conclude.ts';
+import { hasOpenCase } from './facts.ts';
 import { askNow, type AskParts } from './due.ts';
 import { isOver } from './schedule.ts';
 
@@ -38,7 +38,7 @@ export async function endOrder(parts: AskParts, orderId: string, by: string, rea
 function whyNotEnded(change: Change, asked: readonly string[], isByDeadline: boolean): Ended | null {
   const { dossier } = change;
   const { payments } = dossier;
-  if (dossier.release !== null) return 'paid';
+  if (dossier.proof !== null) return 'paid';
   if (dossier.endedAt !== null) return 'ended';
   if (isByDeadline && !isOverdue(change)) return 'not-due';
   if (!isByDeadline && payments.some(hasOpenCase)) return 'review';
@@ -54,7 +54,7 @@ function whyNotEnded(change: Change, asked: readonly string[], isByDeadline: boo
 export async function reopenOrder(parts: AskParts, orderId: string, by: string, reason: string): Promise<boolean> {
   const reopened = await changeOrder(parts, orderId, by, (change) => {
     const { dossier, now, terms } = change;
-    if (dossier.release !== null || dossier.endedAt === null) return false;
+    if (dossier.proof !== null || dossier.endedAt === null) return false;
     const payBy = new Date(now.getTime() + terms.payableDays * DAY_MS);
     setOrder(change, { endedAt: null, endedBy: null, endReason: null, payBy });
     const sent = dossier.payments.filter(({ status }) => status !== 'refused');
@@ -87,7 +87,7 @@ export async function endOverdue({ logger, ...parts }: AskParts & { logger: Logg
   const longAgo = new Date(now.getTime() - payableDays * DAY_MS);
   // As priceEndsAt has it for a basket.
   const priceEnded = { payBy: null, contentHash: null, createdAt: { lte: longAgo } };
-  const isOpen = { endedAt: null, releasedReference: null };
+  const isOpen = { endedAt: null, paidReference: null };
   const mayBePaid = { createdAt: { gt: longAgo } };
   const find = (where: Prisma.OrderWhereInput) =>
     parts.prisma.order.findMany({

@@ -48,7 +48,7 @@ async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number>
     // Raw: a function of the database says which may go.
     const page = await prisma.$queryRaw<Ended[]>`
       SELECT id, ended_at AS "endedAt" FROM orders
-      WHERE (ended_at, id) > (${last.endedAt}, ${last.id}) AND released_reference IS NULL
+      WHERE (ended_at, id) > (${last.endedAt}, ${last.id}) AND paid_reference IS NULL
         AND ended_at < clock_timestamp() - make_interval(days => ${days}::int) AND may_be_removed(id)
       ORDER BY ended_at, id LIMIT ${ORDERS_AT_ONCE}`;
     removed += await removeOrders(

@@ -27,7 +27,8 @@ async function writeLists(
   await tx.$executeRaw`
     WITH o AS (
         UPDATE orders o SET status = n.status, ended_at = n.ended_at, ended_by = n.ended_by, end_reason = n.end_reason,
-          pay_by = n.pay_by, released_reference = n.released_reference, paid_at = n.paid_at, updated_at = clock_timestamp()
+          pay_by = n.pay_by, paid_reference = n.paid_reference, paid_at = n.paid_at, part_paid = n.part_paid,
+          updated_at = clock_timestamp()
         FROM jsonb_populate_recordset(NULL::orders, ${list('orders')}::jsonb) n WHERE o.id = n.id),
       np AS (INSERT INTO payments (reference, mode, order_id, amount, currency, status, next_check_at, created_at)
         SELECT reference, mode, order_id, amount, currency, status, next_check_at, created_at
@@ -43,7 +44,9 @@ async function writeLists(
       l AS (
         INSERT INTO ledgers SELECT n.* FROM jsonb_populate_recordset(NULL::ledgers, ${list('ledgers')}::jsonb) n
         ON CONFLICT (reference, currency) DO UPDATE SET ${SET_LEDGER}),
-      r AS (INSERT INTO releases SELECT n.* FROM jsonb_populate_recordset(NULL::releases, ${list('releases')}::jsonb) n),
+      r AS (INSERT INTO proofs SELECT n.* FROM jsonb_populate_recordset(NULL::proofs, ${list('proofs')}::jsonb) n),
+      rp AS (INSERT INTO proof_payments
+        SELECT n.* FROM jsonb_populate_recordset(NULL::proof_payments, ${list('proofPayments')}::jsonb) n),
       b AS (INSERT INTO refunds SELECT n.* FROM jsonb_populate_recordset(NULL::refunds, ${list('refunds')}::jsonb) n),
       c AS (
         INSERT INTO cases SELECT n.* FROM jsonb_populate_recordset(NULL::cases, ${list('cases')}::jsonb) n

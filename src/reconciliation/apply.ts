@@ -54,8 +54,9 @@ export async function settlePayment(
 
 function applyRows(change: Change, payment: DossierPayment, rows: readonly ListedRow[], run: AppliedRun): void {
   const isInReach = run.isWhole && isWithinReach(payment, run);
-  const { release } = change.dossier;
-  const isAccepted = release?.reference === payment.reference && hasAcceptedDoubt(release);
+  const { proof } = change.dossier;
+  const contribution = proof?.payments.find(({ reference }) => reference === payment.reference);
+  const isAccepted = contribution !== undefined && hasAcceptedDoubt({ ...contribution, proof });
   const [said] = payment.verifications;
   const isFailed = said?.outcome === 'failed' || said?.outcome === 'expired';
   const hadTime = isFailed && said.at.getTime() + change.terms.lagMin * 60_000 <= run.startedAt.getTime();
@@ -76,9 +77,11 @@ function applyRows(change: Change, payment: DossierPayment, rows: readonly Liste
 }
 
 /** A person accepted the money in spite of a doubt. Later doubts about money that nobody doubted then are news. */
-function hasAcceptedDoubt(proof: { acceptedBy: string | null; verification: { doubt: string | null } }): boolean {
-  return proof.acceptedBy !== null && proof.verification.doubt !== null;
+function hasAcceptedDoubt({ proof, verification }: Contribution): boolean {
+  return proof?.acceptedBy != null && verification.doubt !== null;
 }
+
+type Contribution = { verification: { doubt: string | null }; proof: { acceptedBy: string | null } | null | undefined };
 
 /** Whether the history must report a payment. Nobody knows the age of an unmatched one, so it is always beyond reach. */
 function isWithinReach(
@@ -108,13 +111,13 @@ export function readingOf(ledger: Ledger, rows: readonly ListedRow[], at: Date):
 
 /** The rows teach nothing: the ledgers report the same already. Rows that are written twice look new to SQL alone. */
 export function isApplied(
-  payment: Payment & { ledgers: readonly LedgerRow[]; releases: readonly Parameters<typeof hasAcceptedDoubt>[0][] },
+  payment: Payment & { ledgers: readonly LedgerRow[]; proofPayments: readonly Contribution[] },
   rows: readonly ListedRow[],
   run: AppliedRun,
   lagMin: number,
 ): boolean {
   const isInReach = isWithinReach(payment, run);
-  const isAccepted = payment.releases.some(hasAcceptedDoubt);
+  const isAccepted = payment.proofPayments.some(hasAcceptedDoubt);
   const currencies = new Set(rows.map(({ currency }) => currency));
   const known = payment.ledgers.map((row) => row.currency);
   if ([...currencies].some((currency) => !known.includes(currency))) return false;

@@ -12,7 +12,7 @@ export const FIGURES = [
   'recovered',
 ] as const;
 const REMAINDERS = ['beyond_reach', 'history_differs'] as const;
-const COUNTS = ['references', 'released', 'matched', 'lacking'] as const;
+const COUNTS = ['references', 'paid', 'matched', 'lacking'] as const;
 /** The balance that the history reports, and what we booked; minor units. */
 export type Figures = Record<(typeof FIGURES)[number], bigint>;
 /** Why the history reports another balance than expected, although nothing is open; minor units. */
@@ -128,7 +128,7 @@ const COMPARE = `
     coalesce(sum(received - outflow - coalesce(expected, 0))
       FILTER (WHERE is_in_reach IS NOT TRUE AND is_aside IS NOT TRUE), 0)::text AS beyond_reach,
     coalesce(sum(received - outflow - expected) FILTER (WHERE is_in_reach), 0)::text AS history_differs,
-    (count(*) FILTER (WHERE is_listed))::int AS references, (count(*) FILTER (WHERE captured > 0))::int AS released,
+    (count(*) FILTER (WHERE is_listed))::int AS references, (count(*) FILTER (WHERE captured > 0))::int AS paid,
     (count(*) FILTER (WHERE captured > 0 AND NOT differs))::int AS matched,
     (count(*) FILTER (WHERE is_lacking AND $2::timestamptz - make_interval(mins => $3)
       > (SELECT max(at) FROM verifications v WHERE v.reference = compared.reference)))::int AS lacking

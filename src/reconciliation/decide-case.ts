@@ -3,11 +3,13 @@ import { effectOf, type Decision, type Effect, type Situation } from '../cases/d
 import { acceptDoubts, book } from '../ledger/ledger.ts';
 import { isNumberUsed, writeRefund, type ActParts } from '../payments/acts.ts';
 import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
-import { ledgerIn, record, release, setCase, setLedger, setOrder } from '../payments/change.ts';
+import { ledgerIn, record, setCase, setLedger, setOrder } from '../payments/change.ts';
 import type { Change, DossierPayment } from '../payments/change.ts';
-import { hasHeldMoney, orderFacts, shownIn } from '../payments/conclude.ts';
+import { hasHeldMoney, orderFacts, partPaymentOf, shownIn } from '../payments/facts.ts';
 import { findPaidBy } from '../payments/confirm.ts';
 import { askNow } from '../payments/due.ts';
+import { markPaid } from '../payments/mark-paid.ts';
+import { priceEndsAt } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import type { Case } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
@@ -41,7 +43,7 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
 
 /**
  * The order that was paid by the transaction which verify's newest answer names; null: none. One transaction of the
- * service pays one order. If two come at the same moment, the key of `releases` refuses the second.
+ * service pays one order. If two come at the same moment, a key of `proof_payments` refuses the second.
  */
 async function findOrderPaidBy({ prisma, terms }: ActParts, reference: string): Promise<string | null> {
   const where = { reference, outcome: { not: 'unreadable' as const } };
@@ -49,6 +51,7 @@ async function findOrderPaidBy({ prisma, terms }: ActParts, reference: string): 
   return newest?.serviceId == null ? null : findPaidBy(prisma, terms.mode, newest.serviceId);
 }
 
+const DAY_MS = 86_400_000;
 const CHANGED = 'is not any more what it was: look at it again';
 const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
 
@@ -56,7 +59,7 @@ function decide(change: Change, reference: string, deciding: Deciding, paidBy: s
   const { dossier } = change;
   const { id, as, note, number, elsewhere } = deciding;
   const payment = dossier.payments.find((one) => one.reference === reference);
-  const open = payment?.cases.find((one) => one.id === id && one.closedAt === null);
+  const open = payment?.cases.find((one) => one.id === id && isDecidable(change, payment, one));
   if (payment === undefined || open === undefined || !isSameDigest(open.digest, deciding.seen))
     throw refused(id, CHANGED);
   if (isNumberUsed(dossier, number))
@@ -72,6 +75,13 @@ function decide(change: Change, reference: string, deciding: Deciding, paidBy: s
   return effect.marksPaid;
 }
 
+/** A case is open; or a person asked for the rest in it, and its part payment still waits for that. */
+function isDecidable({ dossier }: Change, payment: DossierPayment, { closedAt, decision, currency }: Case): boolean {
+  if (closedAt === null) return true;
+  const isOther = payment.cases.some((one) => one.closedAt === null && one.currency === currency);
+  return decision === 'ask-rest' && !isOther && partPaymentOf(dossier, payment) > 0n;
+}
+
 function situationOf(
   { dossier }: Change,
   payment: DossierPayment,
@@ -81,7 +91,7 @@ function situationOf(
 ): Situation {
   const [newest] = payment.verifications;
   const { currency } = open;
-  const facts = orderFacts(dossier);
+  const facts = orderFacts(dossier, payment);
   return {
     as,
     elsewhere,
@@ -102,7 +112,14 @@ function bookEffect(
   paidBy: string | null,
 ): void {
   if (booking.refunded !== undefined)
-    writeRefund(change, payment, { amount: booking.refunded, elsewhere: false, reason: note, externalId: number, by });
+    writeRefund(change, [{ payment, amount: booking.refunded }], {
+      amount: booking.refunded,
+      elsewhere: false,
+      reason: note,
+      externalId: number,
+      by,
+    });
+  else if (as === 'ask-rest') setDeadlineOfRest(change);
   else {
     const before = ledgerIn(payment, currency);
     // The person accepts the money in spite of any doubt about it.
@@ -112,16 +129,24 @@ function bookEffect(
     setLedger(change, payment, currency, book(known, booking, change.now), { what, data });
   }
   if (!marksPaid) return;
-  const [proof] = payment.verifications;
-  if (proof === undefined) throw new Error('verify shows money without an answer');
   if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
-  const { id: verificationId, serviceId } = proof;
-  release(change, payment, booking.captured ?? 0n, { verificationId, serviceId, acceptedBy: by, note });
+  markPaid(change, payment, booking.captured ?? 0n, { by, note });
+}
+
+/**
+ * The customer gets at least as many days for the rest as for a new order. Then the order ends in any case, and a person
+ * is told about the held money again.
+ */
+function setDeadlineOfRest(change: Change): void {
+  const { dossier, now, terms } = change;
+  const end = priceEndsAt(dossier, terms.payableDays);
+  const payBy = new Date(now.getTime() + terms.payableDays * DAY_MS);
+  if (end === null || end < payBy) setOrder(change, { payBy });
 }
 
 /** An unpaid order ends with the decision about its last held money. */
 function endUnpaidOrder(change: Change, { by, note }: Deciding): void {
   const { dossier, now } = change;
-  const isOpen = dossier.id !== '' && dossier.release === null && dossier.endedAt === null;
+  const isOpen = dossier.id !== '' && dossier.proof === null && dossier.endedAt === null;
   if (isOpen && !dossier.payments.some(hasHeldMoney)) setOrder(change, { endedAt: now, endedBy: by, endReason: note });
 }

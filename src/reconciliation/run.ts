@@ -200,9 +200,9 @@ async function compareWhole(
 function whyNotJudged(whole: Comparison | null | undefined, unmatched: number): string | null {
   if (whole === null) return `more than ${MOST_DIFFERENCES} payments differ: ${BEGIN}`;
   if (unmatched > MOST_UNMATCHED) return `${unmatched} payments of the list are none of ours: ${BEGIN}`;
-  const { lacking, released } = whole?.counts ?? { lacking: 0, released: 0 };
-  const isMuch = lacking > MOST_LACKING && lacking * 100 > released;
-  return isMuch ? `the list lacks ${lacking} of ${released} paid payments: it is not whole` : null;
+  const { lacking, paid } = whole?.counts ?? { lacking: 0, paid: 0 };
+  const isMuch = lacking > MOST_LACKING && lacking * 100 > paid;
+  return isMuch ? `the list lacks ${lacking} of ${paid} paid payments: it is not whole` : null;
 }
 
 type Outcome = Done & { compared: Comparison['counts'] | null; identity: Identity[]; differs: number };
@@ -246,7 +246,9 @@ async function settle(running: Running, batch: Difference[], listed: Listed, don
   const isToNow = running.options.until === null;
   const applied = { runId: run.id, startedAt: run.startedAt, isWhole: run.full, isToNow, reachesBackDays };
   const where = { mode: run.mode, reference: { in: batch.map(({ reference }) => reference) } };
-  const include = { ledgers: true, releases: { include: { verification: { select: { doubt: true } } } } };
+  const proof = { select: { acceptedBy: true } };
+  const proofPayments = { include: { verification: { select: { doubt: true } }, proof } };
+  const include = { ledgers: true, proofPayments };
   const payments = await prisma.payment.findMany({ where, include });
   const work = batch.map(({ reference, asks }) => async () => {
     const payment = payments.find((one) => one.reference === reference);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
+import { isInProof } from '../payments/facts.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
 import { amountText, caseWords, masked, orderWords, TEXTS, TOLD, TOLD_PAYMENT, totalsOf } from './words.ts';
 import { whoText, wordsOf, write, type Told, type ToldPayment } from './words.ts';
@@ -47,13 +48,21 @@ function moneyTable(order: Told | null, payments: readonly ToldPayment[]) {
 }
 
 function paymentLine(payment: ToldPayment, order: Told | null) {
-  const { reference, status, ledgers, createdAt: at } = payment;
+  const { reference, ledgers, createdAt: at } = payment;
   const totals = ledgers.map(({ currency }) => ({ currency, ...totalsOf([payment], currency) }));
   const came = totals.filter(({ received }) => received > 0n);
   const isHeld = totals.some(({ held }) => held > 0n);
-  const role = order?.releasedReference === reference ? 'paid this order' : isHeld ? 'held for you to decide' : status;
+  const role = roleOf(payment, order, isHeld);
   const texts = came.map(({ received, currency }) => amountText({ amount: received, currency }));
   return { came: texts.join(' and ') || null, role, at, reference };
+}
+
+/** What a payment is to its order, for people. */
+function roleOf({ reference, status, cases }: ToldPayment, order: Told | null, isHeld: boolean): string {
+  if (order !== null && isInProof(order, reference)) return 'paid this order';
+  if (!isHeld) return status;
+  const isPart = order !== null && order.partPaid > 0n && cases.at(-1)?.decision === 'ask-rest';
+  return isPart ? 'held until the rest is paid' : 'held for you to decide';
 }
 
 /** What happened, in sentences; the same again and again is one line. */

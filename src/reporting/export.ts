@@ -56,14 +56,14 @@ function ordersAfter(prisma: PrismaClient, mode: Mode, last: Told | undefined): 
 }
 
 function orderRow(order: Told, view: View): Row {
-  const { id, externalId, createdAt, status, email, currency, paidAt, releasedReference } = order;
+  const { id, externalId, createdAt, status, email, currency, paidAt, paidReference } = order;
   const { received, held, ours } = totalsOf(order.payments, currency);
   const major = (amount: bigint): string => formatMajor({ amount, currency });
   const { badge, sentence } = orderWords(order, view);
   return {
     ...{ id, own_number: externalId, created_at: createdAt, status, badge, customer: masked(email), currency },
     ...{ amount: major(order.amount), came: major(received), held: major(held), ours: major(ours) },
-    ...{ paid_at: paidAt, reference: releasedReference, sentence },
+    ...{ paid_at: paidAt, reference: paidReference, sentence },
   };
 }
 

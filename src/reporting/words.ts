@@ -2,6 +2,7 @@ import words from '../custom/words.json' with { type: 'json' };
 import { BOOK_FIGURES } from '../ledger/books.ts';
 import { BY_DEADLINE } from '../orders/order.ts';
 import { figuresOf, ledgerOf, oursOf } from '../ledger/stored.ts';
+import { isInProof } from '../payments/facts.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
@@ -18,7 +19,7 @@ export const TOLD_PAYMENT = { ledgers: true, cases: { orderBy: { id: 'asc' } } }
 export const TOLD = {
   payments: { include: TOLD_PAYMENT, orderBy: { createdAt: 'asc' } },
   refunds: { orderBy: { id: 'asc' } },
-  release: true,
+  proof: { include: { payments: true } },
   messages: { where: { type: 'order.paid' }, omit: { body: true } },
 } satisfies Prisma.OrderInclude;
 export const TOLD_CASE = { payment: { include: TOLD_PAYMENT }, order: { include: TOLD } } satisfies Prisma.CaseInclude;
@@ -84,7 +85,7 @@ export function orderWords(order: Told, view: View): Words {
   // An order that is not paid may have got money in another currency.
   const rows = order.payments.flatMap(({ ledgers }) => ledgers);
   const shown = rows.find((row) => figuresOf(ledgerOf(row)).received > 0n);
-  const currency = (order.release === null ? shown?.currency : null) ?? order.currency;
+  const currency = (order.proof === null ? shown?.currency : null) ?? order.currency;
   return wordsOf(TEXTS.states, stateOf(order, currency), valuesOf(order, currency, view));
 }
 
@@ -99,9 +100,16 @@ function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
     const about = { evidence: {}, missing, currency, payment, held };
     if (missing > 0n) return { ...about, class: 'reversed', rank: 0 };
     const why = payment.cases.findLast((one) => one.currency === currency && one.held > 0n);
-    return held > 0n ? { ...about, class: why?.class ?? 'unproven', evidence: why?.evidence ?? {}, rank: 2 } : [];
+    const trouble = { ...about, class: why?.class ?? 'unproven', evidence: why?.evidence ?? {} };
+    // A part payment that waits for its rest needs nobody.
+    return held > 0n ? { ...trouble, rank: isRestAsked(payment) ? 4 : 2 } : [];
   });
   return [...booked, ...open.map((one) => ({ ...one, payment, rank: one.missing > 0n ? 1 : 3 }))];
+}
+
+/** The newest case about the payment asked the customer to pay the rest. */
+function isRestAsked({ cases }: ToldPayment): boolean {
+  return cases.findLast(({ held }) => held > 0n)?.decision === 'ask-rest';
 }
 
 export function caseWords({ order, ...one }: Trouble & { order: Told | null }, view: View): Words {
@@ -109,25 +117,36 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   const said = one.evidence as Record<string, Maybe<string>>;
   const money = (amount: bigint): string => amountText({ amount, currency });
   const price = order?.amount ?? 0n;
-  const isPaidBy = order?.releasedReference === payment.reference;
+  const due = price - (order?.partPaid ?? 0n);
+  const isAsked = isRestAsked(payment) && due < price;
+  const isPaidBy = order !== null && isInProof(order, payment.reference);
   const more = held > 0n ? ', held' : '';
   const kinds: Record<string, string> = { contradicted: more, unproven: more, reversed: isPaidBy ? '' : ', kept' };
+  if (isAsked) kinds.underpaid = ', asked';
   return wordsOf(TEXTS.cases, one.class + (kinds[one.class] ?? ''), {
     ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
-    ...{ held: money(held), missing: money(missing), short: money(price - held), over: money(held - price) },
-    ratio: held > price ? `${held / (price || 1n)} times as much` : `1/${price / (held || 1n)} of it`,
-    ...{ reference: clip(payment.reference, 9), paidBy: clip(order?.releasedReference, 9) },
+    ...{
+      held: money(held),
+      missing: money(missing),
+      short: money(isAsked ? due : due - held),
+      over: money(held - due),
+    },
+    ratio:
+      held > payment.amount
+        ? `${held / (payment.amount || 1n)} times as much`
+        : `1/${payment.amount / (held || 1n)} of it`,
+    ...{ reference: clip(payment.reference, 9), paidBy: clip(order?.paidReference, 9) },
     ended: order?.endedBy === BY_DEADLINE ? 'was over' : 'was cancelled',
     ...{ word: clip(said.verifyWord ?? said.historyWord, 30), doubt: clip(said.verifyDoubt, 70) },
   });
 }
 
 function stateOf(order: Told, currency: string): string {
-  const { payments, release, endedBy, status } = order;
+  const { payments, proof, endedBy, status } = order;
   const [message] = order.messages;
   const { ours, writtenOff, retained, returned, refunded, notShown } = totalsOf(payments, currency);
   if (writtenOff > 0n) return 'lost';
-  if (release === null) {
+  if (proof === null) {
     if (status === 'pending') return payments.some((one) => one.checkoutUrl !== null) ? 'waiting' : 'unopened';
     if (retained > 0n) return 'kept';
     if (returned > 0n) return notShown > 0n ? 'notShown' : 'refunded';
@@ -140,14 +159,14 @@ function stateOf(order: Told, currency: string): string {
   }
   if (notShown > 0n) return 'notShown';
   if (refunded + returned > 0n) return ours > 0n ? 'partRefunded' : 'refunded';
-  if (release.acceptedBy !== null) return 'accepted';
+  if (proof.acceptedBy !== null) return 'accepted';
   return message?.sentAt === null && message.nextTryAt === null ? 'unconnected' : 'sent';
 }
 
 const REFUND_SHOWS_MS = 10 * 86_400_000;
 
 function valuesOf(order: Told, currency: string, view: View): Record<string, string> {
-  const { payments, refunds, release } = order;
+  const { payments, refunds, proof } = order;
   const [message] = order.messages;
   const sums = totalsOf(payments, currency);
   const booked = sums.captured + sums.retained;
@@ -171,7 +190,7 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
     nextCheck: nextCheck === undefined || nextCheck < view.now ? 'in a moment' : atText(nextCheck, view),
     holder: message?.heldBy === 'missing money' ? 'its money is not surely shown' : `${clip(message?.heldBy)} holds it`,
     stop: message?.nextTryAt === null ? 'stop the parcel' : 'send nothing',
-    ...{ acceptedBy: clip(release?.acceptedBy), acceptedOn: at(release?.at, view) },
+    ...{ acceptedBy: clip(proof?.acceptedBy), acceptedOn: at(proof?.at, view) },
     ...{ decidedBy: clip(ending?.closedBy), decidedOn: at(ending?.closedAt, view) },
     deadline: at(order.payBy ?? order.endedAt, view).replace(/^on /, ''),
     ...{ endedBy: whoText(order.endedBy), endedOn: at(order.endedAt, view), endReason: clip(order.endReason, 70) },

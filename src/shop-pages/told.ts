@@ -1,6 +1,7 @@
 import { dateOf, type View } from '../custom/days.ts';
 import type { Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { amountText, TOLD, totalsOf, write, type Totals } from '../reporting/words.ts';
+import { dueOf } from '../orders/order.ts';
 import words from './words.json' with { type: 'json' };
 
 /** Who wants other words, or another language, edits words.json; what stands in braces is filled in. */
@@ -72,6 +73,7 @@ export function tell(order: ShownOrder, words: Words, view: View): Told {
     state,
     values: {
       ...{ price: amountText(order), number: last.number },
+      due: amountText({ amount: dueOf(order), currency: order.currency }),
       captured: money((one) => one.captured),
       held: money((one) => one.held),
       kept: money((one) => one.retained),
@@ -133,11 +135,11 @@ function movesOf({ journal }: ShownOrder, { currency, missing, cameAndWent }: Su
 }
 
 function stateOf(order: ShownOrder, sums: readonly Sums[], moves: readonly Move[]): State {
-  const { status, release, payments } = order;
+  const { status, proof, payments } = order;
   const has = (...figures: (keyof Sums)[]) => sums.some((one) => figures.some((figure) => BigInt(one[figure]) > 0n));
   const isRefunded = moves.some(({ what }) => what === 'refunded');
   if (has('missing', 'writtenOff')) return has('ours', 'held') ? 'partTakenBack' : 'takenBack';
-  if (release !== null) {
+  if (proof !== null) {
     if (has('held')) return 'twice';
     if (has('refunded')) return has('ours') ? 'partRefunded' : 'refunded';
     if (has('returned')) return isRefunded ? surplusState(order) : 'extraBack';
@@ -154,28 +156,30 @@ function stateOf(order: ShownOrder, sums: readonly Sums[], moves: readonly Move[
 }
 
 /** The surplus of the payment that paid the order, or another payment. */
-function surplusState({ payments, releasedReference }: ShownOrder): State {
-  const paid = payments.find(({ reference }) => reference === releasedReference);
+function surplusState({ payments, paidReference }: ShownOrder): State {
+  const paid = payments.find(({ reference }) => reference === paidReference);
   return paid?.ledgers.some(({ returned }) => returned > 0n) ? 'muchRefunded' : 'twiceRefunded';
 }
 
-function heldState({ payments, amount, endedAt }: ShownOrder, [own, ...others]: readonly Sums[]): State {
+function heldState(order: ShownOrder, [own, ...others]: readonly Sums[]): State {
+  const { payments, amount, endedAt, partPaid, status } = order;
   if (others.some(({ held }) => held > 0n)) return 'otherCurrency';
   const held = own?.held ?? 0n;
   if (held > 0n && endedAt !== null) return 'late';
+  if (partPaid > 0n && status !== 'review') return 'rest';
   // Only the class knows whether it is the shopper who paid another amount, or the program that misreads it.
   const why = new Set(payments.flatMap(({ cases }) => cases.flatMap((one) => (one.held > 0n ? one.class : []))));
   if (why.has('underpaid') && held < amount) return 'little';
   return why.has('overpaid') && held > amount ? 'much' : 'review';
 }
 
-function askedAbout({ payments, releasedReference }: ShownOrder): string | null {
+function askedAbout({ payments, paidReference }: ShownOrder): string | null {
   const odd = payments.findLast((payment) =>
     payment.ledgers.some(({ currency }) => {
       const { received, captured, outflow } = totalsOf([payment], currency);
       return received > captured || outflow > 0n;
     }),
   );
-  const paid = payments.find(({ reference }) => reference === releasedReference);
+  const paid = payments.find(({ reference }) => reference === paidReference);
   return (odd ?? paid ?? payments.at(-1))?.reference ?? null;
 }

@@ -5,7 +5,8 @@ import { createApp } from '../../src/app.ts';
 import { apiDocument } from '../../src/api-docs/document.ts';
 import words from '../../src/api-docs/words.json' with { type: 'json' };
 import { openProgram } from '../../src/compose.ts';
-import { EVENT_TYPES, loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config.ts';
+import { MESSAGE_TYPES } from '../../src/platform/message-types.ts';
 import { PROBLEMS } from '../../src/platform/problem.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
@@ -31,7 +32,7 @@ let receiver: Receiver;
 let shop: Shop;
 beforeAll(async () => {
   receiver = await startReceiver();
-  shop = await startShop({ env: { ...receiver.env, ...TOKENS, FULFILMENT_EVENTS: EVENT_TYPES.join() } });
+  shop = await startShop({ env: { ...receiver.env, ...TOKENS, FULFILMENT_EVENTS: MESSAGE_TYPES.join() } });
 });
 afterAll(async () => {
   await shop.stop();
@@ -82,7 +83,7 @@ test('the document is OpenAPI 3.1, with what each address is made of, and names 
   }
   for (const [, schema] of JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g))
     expect(schema).toBe('#/components/schemas/Problem');
-  expect(Object.keys(webhooks)).toEqual(EVENT_TYPES);
+  expect(Object.keys(webhooks)).toEqual(MESSAGE_TYPES);
   expect(document['x-problems']).toEqual(PROBLEMS);
 });
 

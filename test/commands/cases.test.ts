@@ -31,7 +31,9 @@ test('the work list has a line for each case, with what to do; a decision is mad
   const [id, name] = [expect.any(Number) as unknown, 'underpaid'];
   expect([row, others]).toEqual([{ id, class: name, reference, orderId, ...figures, openedAt, sentence }, []]);
   const number = String(row?.id);
-  expect(text.out).toMatch(new RegExp(`^${number} {2}.*\n {4}Send it anyway, or refund`));
+  expect(text.out).toMatch(
+    new RegExp(`^${number} {2}.*\n {4}Ask the customer to pay the rest, send it anyway, or refund`),
+  );
   const { seen } = await json<{ seen: string }>(shop, 'cases', 'show', number);
 
   const decide = (...more: string[]) => act('cases', 'decide', number, '--as', 'accept', '--note', 'fine', ...more);

@@ -155,10 +155,10 @@ test('5.2: killed inside the transaction that pays, nothing of it is on disk, an
   const seen = await shop.database.query(
     `SELECT (SELECT count(*)::int FROM verifications WHERE reference = $1) AS verifications,
             (SELECT count(*)::int FROM ledgers WHERE reference = $1) AS ledgers,
-            (SELECT count(*)::int FROM releases WHERE reference = $1) AS releases`,
+            (SELECT count(*)::int FROM proofs WHERE reference = $1) AS proofs`,
     [reference],
   );
-  expect(seen).toEqual([{ verifications: 0, ledgers: 0, releases: 0 }]);
+  expect(seen).toEqual([{ verifications: 0, ledgers: 0, proofs: 0 }]);
   await recovers(orderId);
 });
 

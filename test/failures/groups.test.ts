@@ -31,7 +31,7 @@ const tellAll = (orders: readonly Checkout[]) => Promise.all(orders.map((one) =>
 const rowsOf = (reference: string) =>
   shop.database.query(
     `SELECT (SELECT count(*)::int FROM verifications WHERE reference = $1 AND outcome = 'paid') AS answers,
-            (SELECT count(*)::int FROM journal WHERE reference = $1 AND what = 'released') AS released,
+            (SELECT count(*)::int FROM journal WHERE reference = $1 AND what = 'marked paid') AS paid,
             (SELECT count(*)::int FROM messages m JOIN payments p USING (order_id)
               WHERE reference = $1 AND type = 'order.paid') AS messages`,
     [reference],
@@ -53,9 +53,9 @@ test('an order that the database refuses to write fails alone, and is paid once 
   const [first, poisoned, ...more] = orders;
   const others = [...(first ? [first] : []), ...more];
   const reference = poisoned?.reference ?? '';
-  await shop.database.query(`ALTER TABLE releases ADD CONSTRAINT poison CHECK (reference <> '${reference}') NOT VALID`);
+  await shop.database.query(`ALTER TABLE proofs ADD CONSTRAINT poison CHECK (reference <> '${reference}') NOT VALID`);
   // While the first one waits here, the others gather.
-  await hold(shop.database, 'LOCK TABLE releases IN SHARE MODE');
+  await hold(shop.database, 'LOCK TABLE proofs IN SHARE MODE');
   await sendHint(shop, first?.reference ?? '');
   await waitsForLock(shop.database, /^\s*WITH o AS/);
   await tellAll(orders.slice(1));
@@ -63,12 +63,12 @@ test('an order that the database refuses to write fails alone, and is paid once 
     await eventually(async () => (await callsOf(shop, 'verify', reference)).length > 0);
   await release();
   for (const one of others) await expectPaidOnce(shop, one.orderId);
-  expect(await rowsOf(reference)).toEqual([{ answers: 0, released: 0, messages: 0 }]);
+  expect(await rowsOf(reference)).toEqual([{ answers: 0, paid: 0, messages: 0 }]);
   const refused = shop.logs().filter(({ msg }) => msg === 'an answer could not be written');
   expect(new Set(refused.map((line) => line.reference))).toEqual(new Set([reference]));
-  await shop.database.query('ALTER TABLE releases DROP CONSTRAINT poison');
+  await shop.database.query('ALTER TABLE proofs DROP CONSTRAINT poison');
   await expectPaidOnce(shop, poisoned?.orderId ?? '');
-  for (const one of orders) expect(await rowsOf(one.reference)).toEqual([{ answers: 1, released: 1, messages: 1 }]);
+  for (const one of orders) expect(await rowsOf(one.reference)).toEqual([{ answers: 1, paid: 1, messages: 1 }]);
 });
 
 test('twenty checkouts at one moment, of which two have the same key, are nineteen orders', async () => {

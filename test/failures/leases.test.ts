@@ -48,5 +48,5 @@ test.each([
   const written = `SELECT 1 FROM verifications WHERE reference = $1 AND word = 'SUCCESS'`;
   expect(await shop.database.query(written, [reference])).toEqual([]);
   expect(await statusOf(shop, orderId)).not.toBe('paid');
-  expect(await shop.database.query('SELECT 1 FROM releases WHERE order_id = $1', [orderId])).toEqual([]);
+  expect(await shop.database.query('SELECT 1 FROM proofs WHERE order_id = $1', [orderId])).toEqual([]);
 });

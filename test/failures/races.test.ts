@@ -33,7 +33,7 @@ async function expectSums(orderId: string, counter: 'captured' | 'received' | 'r
   return sums?.ledger ?? 0;
 }
 
-test('I2: eighty identical webhooks at four processes: each is taken, few questions, one release, one message', async () => {
+test('I2: eighty identical webhooks at four processes: each is taken, few questions, one proof, one message', async () => {
   const { orderId, reference } = await shop.checkout({ email: 'flood@example.com' });
   await payInSilence(shop, reference);
   expect(new Set(await atOnce(80, (url) => sendHint(shop, reference, url)))).toEqual(new Set([202]));

@@ -36,17 +36,17 @@ async function standStill(reference: string, meanwhile: () => Promise<unknown>):
 
 test.each([
   ['M3: a slow "pending" does not unsay that the money has come', 'pay', 'paid', 1],
-  ['M4: a stale "paid" releases nothing over a newer "reversed"', 'reverse', 'failed', 0],
-])('%s', async (_, act, status, releases) => {
+  ['M4: a stale "paid" pays nothing over a newer "reversed"', 'reverse', 'failed', 0],
+])('%s', async (_, act, status, proofs) => {
   const { orderId, reference } = await shop.checkout();
   if (act === 'reverse') await payInSilence(shop, reference);
   await standStill(reference, () => shop.sandboxPost(`/transactions/${reference}/${act}`, { notify: false }));
   expect(await statusOf(shop, orderId)).toBe(status);
   const sql = `SELECT (SELECT array_agg(outcome::text) FROM verifications WHERE reference = $1) AS outcomes,
-    (SELECT count(*)::int FROM releases WHERE reference = $1) AS releases,
+    (SELECT count(*)::int FROM proofs WHERE reference = $1) AS proofs,
     (SELECT count(*)::int FROM cases WHERE reference = $1) AS cases`;
   const outcomes = [act === 'pay' ? 'paid' : 'reversed'];
-  expect(await shop.database.query(sql, [reference])).toEqual([{ outcomes, releases, cases: 0 }]);
+  expect(await shop.database.query(sql, [reference])).toEqual([{ outcomes, proofs, cases: 0 }]);
 });
 
 test('5.2: where a newer answer than our question has been written, verify is asked again', async () => {

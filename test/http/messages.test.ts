@@ -70,14 +70,14 @@ const allOfIt = { id, class: 'reversed', held: '0.00', missing: '8500.00', curre
 const torn = { id, amount: '500.00', externalId: null, elsewhere: false, reason: 'torn' };
 test.each<[string, Step[], object]>([
   ['order.paid', [paid], { paidAt }],
-  ['order.review', [partly], {}],
-  ['order.failed', [tell('fail')], {}],
-  ['order.expired', [expire], {}],
-  ['order.cancelled', [cancel], { reference: null, reason: 'sold out' }],
-  ['order.reopened', [cancel, reopen], { reference: null, reason: 'sold after all' }],
+  ['order.review', [partly], { due: '0.00' }],
+  ['order.failed', [tell('fail')], { due: '8500.00' }],
+  ['order.expired', [expire], { due: '0.00' }],
+  ['order.cancelled', [cancel], { reference: null, reason: 'sold out', due: '0.00' }],
+  ['order.reopened', [cancel, reopen], { reference: null, reason: 'sold after all', due: '8500.00' }],
   ['order.refunded', [paid, refund], { paidAt, refund: torn }],
   ['order.reversed', [paid, tell('reverse')], { paidAt, case: allOfIt }],
-  ['case.opened', [partly], { case: partOfIt }],
+  ['case.opened', [partly], { case: partOfIt, due: '0.00' }],
 ])('%s is told once, signed, with the order', async (type, steps, more) => {
   const checkout = await shop.checkout();
   const { orderId, reference, amount, currency } = checkout;

@@ -30,8 +30,8 @@ test.each<[string, object, string, string[]]>([
   await shop.sandboxPost(`/transactions/${reference}/record`, says);
   await happens(shop, reference, 'pay');
   await stands(shop, orderId, status, ...cases);
-  const releases = await shop.database.query('SELECT 1 FROM releases WHERE order_id = $1', [orderId]);
-  expect(releases).toHaveLength(status === 'paid' ? 1 : 0);
+  const proofs = await shop.database.query('SELECT 1 FROM proofs WHERE order_id = $1', [orderId]);
+  expect(proofs).toHaveLength(status === 'paid' ? 1 : 0);
 });
 
 test.each([
@@ -69,10 +69,10 @@ test.each<[string, string, object, unknown]>([
   const { orderId, reference } = await buy(shop, { amount: 8000 });
   expect(await accept(shop, orderId)).toMatchObject({ exit: 0 });
   await stands(shop, orderId, 'paid');
-  const books = `SELECT r.accepted_by, r.amount::int AS released, l.captured::int, sum(j.amount)::int AS journal
-    FROM releases r JOIN ledgers l USING (reference) JOIN journal j USING (reference)
+  const books = `SELECT r.accepted_by, r.amount::int AS proved, l.captured::int, sum(j.amount)::int AS journal
+    FROM proofs r JOIN ledgers l USING (reference) JOIN journal j USING (reference)
     WHERE r.order_id = $1 AND j.counter = 'captured' GROUP BY 1, 2, 3`;
-  const row = { accepted_by: 'ada', released: 800_000, captured: 800_000, journal: 800_000 };
+  const row = { accepted_by: 'ada', proved: 800_000, captured: 800_000, journal: 800_000 };
   expect(await shop.database.query(books, [orderId])).toEqual([row]);
   await happens(shop, reference, act, body);
   await stands(shop, orderId, 'paid', left);

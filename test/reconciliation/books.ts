@@ -38,7 +38,7 @@ export async function openBooks({ count = 24, pageSize = 4, style = DEFAULT }: O
   await seedPaidOrders(database.url, { count, newestMs: Date.now() - HOUR_MS, stepMs: 60_000, plantedEvery: 0 });
   await writeDigests(database);
   const sql =
-    'SELECT reference, order_id AS "orderId", amount, currency, service_id AS id, at FROM releases ORDER BY at DESC';
+    'SELECT * FROM (SELECT p.reference, order_id AS "orderId", p.amount, p.currency, service_id AS id, at FROM proof_payments p JOIN proofs USING (order_id)) x ORDER BY at DESC';
   const orders = (await database.query<Paid>(sql)).map((one) => ({ ...one, amount: BigInt(String(one.amount)) }));
   /** By reference; undefined: verify knows no such transaction. */
   const truth = new Map<string, unknown>(orders.map((order) => [order.reference, rowOf(order)]));

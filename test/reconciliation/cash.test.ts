@@ -72,7 +72,10 @@ test.each<[what: string, endpoint: string, data: unknown, more?: object]>([
 test('E12: after a restore, what the list has and we lack is shown; a person says whose it is, and it pays it', async () => {
   const lost = await desk.checkout();
   await settle(desk, lost.reference);
-  const ofOrder = ['journal', 'messages', 'releases', 'order_lines', 'payments'].map((table) => [table, 'order_id']);
+  const ofOrder = ['journal', 'messages', 'proof_payments', 'proofs', 'order_lines', 'payments'].map((table) => [
+    table,
+    'order_id',
+  ]);
   const tables = [['ledgers', 'reference'], ['verifications', 'reference'], ...ofOrder, ['orders', 'id']];
   const gone = tables.map(
     ([table, key]) => `DELETE FROM ${table} WHERE ${key} IN ('${lost.orderId}', '${lost.reference}')`,

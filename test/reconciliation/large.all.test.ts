@@ -63,10 +63,10 @@ async function prepare(unpaid: string[], refunded: Paid[]): Promise<void> {
   const those = `= ANY('{${unpaid.join()}}')`;
   const without = (table: string) => `DELETE FROM ${table} WHERE reference ${those}`;
   await books.database.query(`SET session_replication_role = replica;
-    ${['orders', 'payments', 'verifications', 'ledgers', 'releases'].map(inOthers).join(';')};
-    ${['ledgers', 'journal', 'releases'].map(without).join(';')};
+    ${['orders', 'payments', 'verifications', 'ledgers', 'proofs', 'proof_payments'].map(inOthers).join(';')};
+    ${['ledgers', 'journal', 'proof_payments', 'proofs'].map(without).join(';')};
     UPDATE verifications SET outcome = 'pending', word = 'PENDING', shows = NULL WHERE reference ${those};
-    UPDATE orders SET status = 'pending', released_reference = NULL, paid_at = NULL WHERE released_reference ${those};
+    UPDATE orders SET status = 'pending', paid_reference = NULL, paid_at = NULL WHERE paid_reference ${those};
     UPDATE payments SET status = 'open' WHERE reference ${those};
     SET session_replication_role = DEFAULT`);
   await writeDigests(books.database);
@@ -126,7 +126,7 @@ const LEDGER = `reference, currency, verify_received, verify_outflow, history_re
 const written = () =>
   books.database.query(`SELECT (SELECT max(id) FROM journal) AS journal, (SELECT max(id) FROM cases) AS cases,
     (SELECT max(id) FROM verifications) AS answers, (SELECT count(*) FROM messages) AS messages,
-    (SELECT md5(string_agg(digest::text, ' ' ORDER BY id)) FROM cases) AS seen, (SELECT count(*) FROM releases) AS releases,
+    (SELECT md5(string_agg(digest::text, ' ' ORDER BY id)) FROM cases) AS seen, (SELECT count(*) FROM proofs) AS proofs,
     (SELECT md5(string_agg(concat_ws(' ', ${LEDGER}), ' ' ORDER BY reference, currency)) FROM ledgers) AS ledgers`);
 
 function say({ report, peakMiB }: Ran): void {

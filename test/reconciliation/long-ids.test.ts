@@ -61,8 +61,8 @@ async function hear(reference: string, ...list: string[][]): Promise<void> {
 
 test('a row that moves between two pages, whose id has nineteen digits, is one charge', async () => {
   const reference = await paidBy(ID);
-  const release = 'SELECT service_id FROM releases WHERE reference = $1';
-  expect(await desk.database.query(release, [reference])).toEqual([{ service_id: ID }]);
+  const proof = 'SELECT service_id FROM proof_payments WHERE reference = $1';
+  expect(await desk.database.query(proof, [reference])).toEqual([{ service_id: ID }]);
   const row = rowOf(reference, ID);
   await hear(reference, [filler('first'), row], [row, filler('last')]);
   expect(await look(desk, reference)).toMatchObject({ cases: [], money: ['NGN received 850000 captured 850000'] });

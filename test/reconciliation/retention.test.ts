@@ -97,7 +97,7 @@ async function grow({ orderId, reference }: Made, days: number, but: string[] = 
     ['orders', 'id', orderId, 'created_at ended_at pay_by paid_at'],
     ['idempotency_keys', 'order_id', orderId, 'created_at'],
     ['journal', 'order_id', orderId, 'at'],
-    ['releases', 'order_id', orderId, 'at'],
+    ['proofs', 'order_id', orderId, 'at'],
     ['messages', 'order_id', orderId, 'created_at sent_at first_try_at'],
     ['cases', 'order_id', orderId, 'opened_at closed_at'],
     ['payments', 'order_id', orderId, 'created_at opened_at answered_at hinted_at'],

@@ -77,7 +77,7 @@ export async function letPass(desk: Desk, reference: string, time: string): Prom
   const order = `order_id = (SELECT order_id FROM payments WHERE ${ours})`;
   await desk.database.query(`BEGIN; SET LOCAL session_replication_role = replica;
     UPDATE refunds SET at = at - interval '${time}' WHERE ${order};
-    UPDATE releases SET at = at - interval '${time}' WHERE ${order};
+    UPDATE proofs SET at = at - interval '${time}' WHERE ${order};
     UPDATE verifications SET at = at - interval '${time}', asked_at = asked_at - interval '${time}' WHERE ${ours};
     UPDATE cases SET opened_at = opened_at - interval '${time}', closed_at = closed_at - interval '${time}' WHERE ${ours};
     UPDATE ledgers SET history_read_at = history_read_at - interval '${time}',

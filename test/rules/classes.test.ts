@@ -4,7 +4,7 @@ import type { Position, Standing } from '../../src/ledger/position.ts';
 import { max, type Answer, type Transaction } from '../../src/ledger/sources.ts';
 import { LedgerShop } from './ledger-shop.ts';
 
-const ORDER = { amount: 8_500n, currency: 'NGN', isPaid: false, isEnded: false };
+const ORDER = { amount: 8_500n, due: 8_500n, currency: 'NGN', isPaid: false, isEnded: false };
 const CLOSED = { ...ORDER, isPaid: true, isEnded: true };
 const says = (shows: bigint, doubt: string | null = null) => ({ outcome: 'paid', word: 'SUCCESS', shows, doubt });
 const word = (outcome: string, doubt: string | null = null) => ({ ...says(0n, doubt), outcome, word: 'COLLECTED' });
@@ -32,6 +32,7 @@ const NOTHING: Facts = {
   isInHistory: false,
   order: ORDER,
   currency: 'NGN',
+  asked: 8_500n,
   isProof: false,
   isDecided: false,
   verify: null,

@@ -14,31 +14,38 @@ const ANSWERS = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown', 
 const OUTCOMES = [...ANSWERS, 'unreadable'] as const;
 const BOTH = [false, true];
 
-test('M1, M11, M19: of every answer and every state of an order, one releases', () => {
+test('M1, M11, M19: of all answers and states of an order, only an exact answer to an open order pays it', () => {
   const evidence = combinations<Situation['evidence']>({
     outcome: OUTCOMES,
-    shows: [null, 0n, 1n, 849_999n, 850_000n, 850_001n, 85_000_000n],
+    shows: [null, 0n, 1n, 350_000n, 849_999n, 850_000n, 850_001n, 85_000_000n],
     currency: [null, 'NGN', 'USD'],
     doubt: [null, 'amount_received differs from amount'],
   });
-  const ours = { amount: [850_000n], currency: ['NGN'], isPaid: BOTH, isEnded: BOTH };
+  const ours = { amount: [850_000n], due: [850_000n, 350_000n, 0n], currency: ['NGN'], isPaid: BOTH, isEnded: BOTH };
   const order = [null, ...combinations<NonNullable<Situation['order']>>(ours)];
   const all = combinations<Situation>({ evidence, order, isLeft: BOTH, isDecided: BOTH });
-  expect(all).toHaveLength(9 * 7 * 3 * 2 * 5 * 2 * 2);
-  expect(all.filter((one) => decide(one) === 'release')).toEqual([
-    {
-      evidence: { outcome: 'paid', shows: 850_000n, currency: 'NGN', doubt: null },
-      order: { amount: 850_000n, currency: 'NGN', isPaid: false, isEnded: false },
+  expect(all).toHaveLength(9 * 8 * 3 * 2 * 13 * 2 * 2);
+  const paying = all.filter((one) => decide(one) === 'mark-paid');
+  expect(paying.map(({ evidence: { shows }, order: about }) => [shows, about?.due])).toEqual([
+    // What is due beside part payments, and the whole price by one payment.
+    [350_000n, 350_000n],
+    [850_000n, 850_000n],
+    [850_000n, 350_000n],
+    [850_000n, 0n],
+  ]);
+  for (const one of paying)
+    expect(one).toMatchObject({
+      evidence: { outcome: 'paid', currency: 'NGN', doubt: null },
+      order: { isPaid: false, isEnded: false },
       isLeft: true,
       isDecided: false,
-    },
-  ]);
+    });
 });
 
 type PaymentFacts = Parameters<typeof statusOfPayment>[0];
 const PAYMENTS = ['sending', 'open', 'paid', 'review', 'failed', 'expired', 'refused', 'foreign'] as const;
 
-// Nothing is released, held or looked at. The newest answer (rows; others are like none) and the status as it was.
+// The payment has paid nothing, holds nothing, and has no case. The newest answer (rows; others are like none) and the status as it was.
 const BECOMES = `
               sending  open     review   failed   expired  refused
   null        sending  open     open     failed   expired  refused
@@ -52,26 +59,26 @@ const [COLUMNS = [], ...ROWS] = BECOMES.trim()
   .map((line) => line.trim().split(/\s+/));
 const became = new Map(ROWS.flatMap(([name, ...cells]) => cells.map((cell, at) => [`${name} ${COLUMNS[at]}`, cell])));
 
-function expectedOf({ status, isReleased, hasHeldMoney, hasOpenCase, outcome, isOver }: PaymentFacts): string {
+function expectedOf({ status, isPaidBy, hasHeldMoney, hasOpenCase, outcome, isOver }: PaymentFacts): string {
   if (status === 'foreign') return 'foreign';
-  if (isReleased) return 'paid';
+  if (isPaidBy) return 'paid';
   if (hasHeldMoney || hasOpenCase) return 'review';
   const isFailed = outcome === 'paid' || outcome === 'failed' || outcome === 'reversed';
   if (isOver && !isFailed && status !== 'refused') return 'expired';
   return became.get(`${outcome} ${status}`) ?? became.get(`null ${status}`) ?? 'there is no such column';
 }
 
-test('a payment has one status for each state and answer: by release, held money or case, answer, time', () => {
+test('a payment has one status for each state and answer: by proof, held money or case, answer, time', () => {
   const all = combinations<PaymentFacts>({
     status: PAYMENTS,
-    isReleased: BOTH,
+    isPaidBy: BOTH,
     hasHeldMoney: BOTH,
     hasOpenCase: BOTH,
     outcome: [null, ...OUTCOMES],
     isOver: BOTH,
   });
-  // Paid without a release cannot be.
-  const possible = all.filter(({ status, isReleased }) => status !== 'paid' || isReleased);
+  // Paid without a proof cannot be.
+  const possible = all.filter(({ status, isPaidBy }) => status !== 'paid' || isPaidBy);
   for (const facts of possible) expect([facts, statusOfPayment(facts)]).toEqual([facts, expectedOf(facts)]);
 });
 
@@ -81,7 +88,7 @@ const has = ({ payments }: OrderFacts, ...statuses: string[]): boolean =>
 
 /** The first that fits, from the top. */
 const ORDER_IS: [string, (facts: OrderFacts) => boolean][] = [
-  ['paid', (facts) => facts.isReleased],
+  ['paid', (facts) => facts.isPaid],
   ['expired', (facts) => facts.endedBy === 'deadline'],
   ['cancelled', (facts) => facts.endedBy !== null],
   ['review', (facts) => facts.hasHeldMoney || facts.hasOpenCase],
@@ -90,10 +97,10 @@ const ORDER_IS: [string, (facts: OrderFacts) => boolean][] = [
   ['pending', () => true],
 ];
 
-test('M2: an order is paid by its release for ever, else ended, else in review, else as its payments are', () => {
+test('M2: an order is paid by its proof for ever, else ended, else in review, else as its payments are', () => {
   const single = PAYMENTS.map((status) => ({ status }));
   const all = combinations<OrderFacts>({
-    isReleased: BOTH,
+    isPaid: BOTH,
     endedBy: [null, 'deadline', 'shop', 'ada'],
     hasHeldMoney: BOTH,
     hasOpenCase: BOTH,

@@ -40,8 +40,8 @@ export class LedgerShop {
     this.said = { outcome: isUnproven ? 'pending' : outcome, word: outcome, shows, doubt };
     const isFree = positions.historyLeaves(this.ledger, this.price) && this.ledger.books.captured === 0n;
     const evidence = { outcome: isUnproven ? ('pending' as const) : outcome, shows, currency: CURRENCY, doubt };
-    const order = { amount: this.price, currency: CURRENCY, isPaid: this.isPaid, isEnded: this.isEnded };
-    if (decide({ evidence, order, isDecided: this.isDecided, isLeft: isFree }) === 'release') {
+    const order = this.order();
+    if (decide({ evidence, order, isDecided: this.isDecided, isLeft: isFree }) === 'mark-paid') {
       this.book({ captured: this.price }, now);
       this.isPaid = true;
     }
@@ -63,7 +63,7 @@ export class LedgerShop {
   decide(as: Decision, elsewhere: boolean, now: Date): string | null {
     const open = this.openCase();
     if (open === undefined) return 'no case is open';
-    const order = { amount: this.price, isPaid: this.isPaid, isEnded: this.isEnded, isOurCurrency: true };
+    const order = { ...this.order(), isOurCurrency: true };
     const about = { as, elsewhere, case: open, order, verifyShows: this.said?.shows ?? 0n };
     const effect = effectOf({ ...about, ledger: this.ledger });
     if (typeof effect === 'string') return effect;
@@ -104,14 +104,20 @@ export class LedgerShop {
       position: this.position(),
       reported: { verify, history },
       isInHistory: this.isInHistory,
-      order: { amount: this.price, currency: CURRENCY, isPaid: this.isPaid, isEnded: this.isEnded },
+      order: this.order(),
       currency: CURRENCY,
+      asked: this.price,
       isProof: this.ledger.books.captured > 0n,
       isDecided: this.isDecided,
       verify: this.said,
       isOutflowLate: positions.isOutflowLate(this.ledger, this.verifiedAt),
       isUnreadable: false,
     });
+  }
+
+  private order() {
+    const { price, isPaid, isEnded } = this;
+    return { amount: price, due: price, currency: CURRENCY, isPaid, isEnded };
   }
 
   private conclude(now: Date): void {

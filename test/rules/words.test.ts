@@ -28,14 +28,22 @@ function rowOf({ received = 0n, outflow = 0n, currency = 'NGN', ...booking }: Mo
 /** A payment with its ledger. */
 const payment = (money: Money = {}, more: object = {}): ToldPayment =>
   ({
-    ...{ reference: REFERENCE, currency: 'NGN', nextCheckAt: null, checkoutUrl: 'https://…', cases: [], ...more },
+    ...{
+      reference: REFERENCE,
+      amount: 850_000n,
+      currency: 'NGN',
+      nextCheckAt: null,
+      checkoutUrl: 'https://…',
+      cases: [],
+      ...more,
+    },
     ledgers: [rowOf(money)],
   }) as unknown as ToldPayment;
 
-const OPEN = { endedAt: null, endedBy: null, endReason: null, payBy: null, paidAt: null, releasedReference: null };
+const OPEN = { endedAt: null, endedBy: null, endReason: null, payBy: null, paidAt: null, paidReference: null };
 const order = (more: object = {}): Told =>
   ({
-    ...{ amount: 850_000n, currency: 'NGN', status: 'pending', ...OPEN, release: null },
+    ...{ amount: 850_000n, currency: 'NGN', status: 'pending', ...OPEN, proof: null, partPaid: 0n },
     ...{ payments: [payment()], refunds: [], messages: [], ...more },
   }) as unknown as Told;
 
@@ -44,8 +52,12 @@ const UNSENT = { ...SENT, sentAt: null };
 /** An order that is paid, and its message. */
 const paid = (money: Money, message: object = SENT, more: object = {}, acceptedBy: string | null = null): Told =>
   order({
-    ...{ status: 'paid', releasedReference: REFERENCE, paidAt: PAID_AT, messages: [message] },
-    ...{ payments: [payment(money)], release: { acceptedBy, at: new Date('2026-10-22T12:00:00Z') }, ...more },
+    ...{ status: 'paid', paidReference: REFERENCE, paidAt: PAID_AT, messages: [message] },
+    ...{
+      payments: [payment(money)],
+      proof: { acceptedBy, at: new Date('2026-10-22T12:00:00Z'), payments: [{ reference: REFERENCE }] },
+      ...more,
+    },
   });
 const LATER = new Date('2026-11-26T13:10:00Z');
 const SILENT = { ...UNSENT, tries: 3, lastError: 'HTTP 503', nextTryAt: LATER };
@@ -147,11 +159,18 @@ test.each(ORDERS)('an order, %s', (_what, one, words) => {
 
 const held = (amount: bigint, more: object = {}) => ({ held: amount, ...more });
 const said = { evidence: { verifyWord: 'ON_HOLD', verifyDoubt: 'amount_received differs' } };
+const ASKED = { payment: payment({}, { cases: [{ ...by('ask-rest'), held: 500_000n }] }) };
 const AFTER = { payment: payment({}, { cases: [by('refund')] }) };
 const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp][] = [
   ['underpaid', held(800_000n), order(), /^Paid too little .*8,000.00 .* 8,500.00: NGN 500.00 is missing.*refund the/],
+  [
+    'underpaid',
+    held(500_000n, ASKED),
+    order({ partPaid: 500_000n }),
+    /^Part paid NGN 5,000.00 .* 8,500.00. .* the rest, NGN 3,500.00. .*refund the NGN 5,000.00/,
+  ],
   ['overpaid', held(900_000n), order(), /^Paid too much .*NGN 500.00 too much.* Refund NGN 500.00 .* then paid/],
-  ['duplicate_payment', held(850_000n), paid(ALL, SENT, { releasedReference: FIRST }), /second.* Not 1fj9vztx…/],
+  ['duplicate_payment', held(850_000n), paid(ALL, SENT, { paidReference: FIRST }), /second.* Not 1fj9vztx…/],
   ['charged_again', held(850_000n), paid(ALL), /^Paid twice .*charged again: NGN 8,500.00.* of c8wnzg3t…/],
   ['paid_after_end', held(850_000n), ended('Tunde'), /^Paid late .*for an order that was cancelled.* reopen/],
   ['paid_after_end', held(850_000n), ended('deadline'), /^Paid late .*for an order that was over.* reopen/],
@@ -168,7 +187,7 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
   [
     'reversed',
     { missing: 100n, payment: payment(ALL) },
-    paid(ALL, SENT, { releasedReference: FIRST }),
+    paid(ALL, SENT, { paidReference: FIRST, proof: { acceptedBy: null, payments: [{ reference: FIRST }] } }),
     /paid no order.*Write it off.*send it/,
   ],
   ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
@@ -195,12 +214,12 @@ const CLASSES = {
   ...{ reversed: true, absent_from_history: true, refund_not_shown: true, contradicted: true, unproven: true },
   ...{ unknown_status: true, unreadable: true },
 } satisfies Record<CaseClass, true>;
-const WITH_MONEY = ['contradicted, held', 'unproven, held', 'reversed, kept', 'balance'];
+const WITH_MONEY = ['underpaid, asked', 'contradicted, held', 'unproven, held', 'reversed, kept', 'balance'];
 /** Every figure of the journal that people are told, those of version 1.0.0 too, and every other line of the journal that has words of its own. */
 const OLD_COUNTERS = ['came', 'went', 'earned', 'kept', 'sendBack', 'byItself', 'lost'];
 const ELSEWHERE = ['sendBackElsewhere', 'refundedElsewhere'];
 const COUNTERS: string[] = ['received', 'outflow', ...BOOK_FIGURES, ...OLD_COUNTERS, ...ELSEWHERE];
-const LINES = ['answer', 'released', 'case opened', 'case changed', 'case closed', 'decided', 'any'];
+const LINES = ['answer', 'marked paid', 'released', 'case opened', 'case changed', 'case closed', 'decided', 'any'];
 const NEW_WORDS = ['accepted captured', 'decided returned'];
 const WITH_COUNTER = ['initialize opened', 'accepted earned', 'decided sendBack', ...NEW_WORDS];
 

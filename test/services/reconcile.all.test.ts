@@ -46,7 +46,7 @@ async function agree(adapter: ServiceAdapter, style: Style, service: Awaited<Ret
     return service.payment(reference);
   };
   await books.database.query(
-    `ALTER TABLE verifications DISABLE TRIGGER USER; ALTER TABLE releases DISABLE TRIGGER USER`,
+    `ALTER TABLE verifications DISABLE TRIGGER USER; ALTER TABLE proof_payments DISABLE TRIGGER USER`,
   );
   for (const order of books.orders.toReversed()) {
     const reading = adapter.read(style.record(await register(order)));
@@ -57,7 +57,7 @@ async function agree(adapter: ServiceAdapter, style: Style, service: Awaited<Ret
     const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
     const sql = 'UPDATE verifications SET word = $2, service_id = $3, digest = $4 WHERE reference = $1';
     await books.database.query(sql, [order.reference, word, serviceId, digest]);
-    await books.database.query('UPDATE releases SET service_id = $2 WHERE reference = $1', [
+    await books.database.query('UPDATE proof_payments SET service_id = $2 WHERE reference = $1', [
       order.reference,
       serviceId,
     ]);

@@ -110,13 +110,13 @@ export async function expectPaidOnce(shop: Shop, orderId: string): Promise<void>
     expect(await statusOf(shop, orderId)).toBe('paid');
   });
   const [seen] = await shop.database.query(
-    `SELECT (SELECT count(*)::int FROM releases WHERE order_id = o.id) AS releases,
+    `SELECT (SELECT count(*)::int FROM proofs WHERE order_id = o.id) AS proofs,
             (SELECT count(*)::int FROM messages WHERE order_id = o.id AND type = 'order.paid') AS messages,
             (SELECT sum(captured) FROM ledgers JOIN payments USING (reference) WHERE order_id = o.id) = o.amount AS "isEarned"
      FROM orders o WHERE id = $1`,
     [orderId],
   );
-  expect(seen).toEqual({ releases: 1, messages: 1, isEarned: true });
+  expect(seen).toEqual({ proofs: 1, messages: 1, isEarned: true });
   const payments = await paymentsOf(shop, 'order_id', orderId);
   for (const { reference } of payments)
     expect((await callsOf(shop, 'initialize', reference)).length).toBeLessThanOrEqual(1);

@@ -97,11 +97,17 @@ export async function countRows({ query }: Old): Promise<Record<string, number>>
 }
 
 /** What no upgrade may change: what is written once, statuses, messages and decisions. */
-export function readKept({ query }: Old): Promise<unknown[]> {
+export async function readKept({ query }: Old): Promise<unknown[]> {
+  const [upgraded] = await query<{ proofs: string | null }>(`SELECT to_regclass('proofs') AS proofs`);
+  const proofs =
+    upgraded?.proofs == null
+      ? 'releases'
+      : 'proofs JOIN proof_payments USING (order_id, mode, reference, currency, amount)';
   return query(`
     SELECT 'journal' AS name, md5(string_agg(j::text, '' ORDER BY id)) AS rows FROM journal j WHERE what <> 'upgraded'
     UNION ALL SELECT 'verifications', md5(string_agg(v::text, '' ORDER BY id)) FROM verifications v
-    UNION ALL SELECT 'releases', md5(string_agg(r::text, '' ORDER BY order_id)) FROM releases r
+    UNION ALL SELECT 'proofs', md5(string_agg(concat(order_id, mode, reference, verification_id, price, currency, amount,
+      shown, shown_amount, accepted_by, note, service_id, at), '' ORDER BY order_id)) FROM ${proofs}
     UNION ALL SELECT 'refunds', md5(string_agg(r::text, '' ORDER BY id)) FROM refunds r
     UNION ALL SELECT 'messages', md5(string_agg(m::text, '' ORDER BY seq)) FROM messages m
     UNION ALL SELECT 'orders', md5(string_agg(concat(id, status, paid_at), '' ORDER BY id)) FROM orders

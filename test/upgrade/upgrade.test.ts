@@ -106,13 +106,14 @@ describe.each(DUMPS)('%s', (name, adapter) => {
   });
 
   test('no row is lost, and what was written stays as it is', async () => {
-    const { money = NaN, listed, ...others } = up.before.counts;
+    const { money = NaN, listed, releases = NaN, ...others } = up.before.counts;
     const [added] = await up.old.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM journal WHERE what = 'upgraded'`,
     );
     const journal = Number(others.journal) + Number(added?.count);
-    const migrations = Number(others._prisma_migrations) + 2;
-    const counts = { ...others, journal, _prisma_migrations: migrations, ledgers: money, history_rows: listed };
+    const migrations = Number(others._prisma_migrations) + 3;
+    const renamed = { ledgers: money, history_rows: listed, proofs: releases, proof_payments: releases };
+    const counts = { ...others, ...renamed, journal, _prisma_migrations: migrations };
     expect(await countRows(up.old)).toEqual(counts);
     expect(await readKept(up.old)).toEqual(up.before.kept);
   });
@@ -147,9 +148,9 @@ describe.each(DUMPS)('%s', (name, adapter) => {
   });
 
   test('a paid order cannot be set back', async () => {
-    const back = `UPDATE orders SET status = 'pending', released_reference = NULL, paid_at = NULL WHERE id = (
+    const back = `UPDATE orders SET status = 'pending', paid_reference = NULL, paid_at = NULL WHERE id = (
       SELECT id FROM orders WHERE status = 'paid' LIMIT 1)`;
-    await expect(up.old.query(back)).rejects.toThrow('releases_pay_their_order');
+    await expect(up.old.query(back)).rejects.toThrow('proofs_pay_their_order');
   });
 
   test('open cases stay open, closed ones stay closed, and all is explained, by whole runs', async () => {

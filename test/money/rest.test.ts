@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { startShop, type Checkout, type Shop } from '../support/shop.ts';
+import { asShop, buy, happens, saying, SHOP_TOKEN, stands } from './support.ts';
+
+// An order of NGN 8500.00, of which the customer paid 5000.00 and is asked to pay the rest, 3500.00.
+
+const FULFILMENT_EVENTS = 'order.paid,order.part_paid,order.reversed';
+
+let shop: Shop;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  shop = await startShop({ env: { ...receiver.env, SHOP_API_TOKEN: SHOP_TOKEN, FULFILMENT_EVENTS } });
+});
+afterAll(async () => {
+  await shop.stop();
+  await receiver.close();
+});
+
+/** Ada decides about the newest case of a payment. @param words after `--as` */
+async function decide({ reference }: Checkout, ...words: string[]) {
+  const [row] = await shop.database.query('SELECT max(id) AS id FROM cases WHERE reference = $1', [reference]);
+  // The process that makes a change writes the messages that FULFILMENT_EVENTS names there.
+  const all = ['cases', 'decide', String(row?.id), '--as', ...words, '--note', 'a test', '--by', 'ada'];
+  const { exit, out, err } = await shop.command(all, { FULFILMENT_EVENTS });
+  return { exit, said: out + err };
+}
+
+/** 5000.00 came, and Ada asked for the rest. */
+async function askedForRest(amount = 5000): Promise<Checkout> {
+  const first = await buy(shop, { amount });
+  await stands(shop, first.orderId, 'review', `underpaid ${amount * 100} 0 NGN`);
+  expect(await decide(first, 'ask-rest')).toMatchObject({ exit: 0 });
+  return first;
+}
+
+const next = ({ orderId }: Checkout) => shop.request<Checkout>('POST', '/checkout', { json: { orderId } });
+/** The page can still be paid, and is handed out no more. */
+const letPageExpire = ({ reference }: Checkout) => {
+  const older = `UPDATE payments SET opened_at = opened_at - interval '2 days' WHERE reference = $1`;
+  return shop.database.query(older, [reference]);
+};
+const view = async ({ orderId }: Checkout) => {
+  const { body } = await shop.request<Record<string, string>>('GET', `/orders/${orderId}`);
+  return [body.status, body.held, body.due];
+};
+/** The payments that paid the order, the oldest first, with what each captured. */
+const proofOf = ({ orderId }: Checkout) =>
+  shop.database.query(
+    `SELECT reference, p.amount::int, l.captured::int, p.shown_amount::int FROM proof_payments p
+     JOIN payments USING (reference) JOIN ledgers l USING (reference) WHERE p.order_id = $1 ORDER BY created_at`,
+    [orderId],
+  );
+const captured = ({ reference }: Checkout, amount: number) => {
+  return { reference, amount, captured: amount, shown_amount: amount };
+};
+const told = ({ orderId }: Checkout, type: string) =>
+  eventually(() => receiver.messages.find((one) => one.type === type && one.data.orderId === orderId) ?? null);
+
+test('the rest is paid exactly: both payments pay the order together', async () => {
+  const first = await askedForRest();
+  await stands(shop, first.orderId, 'pending');
+  expect(await view(first)).toEqual(['pending', '5000.00', '3500.00']);
+  expect((await told(first, 'order.part_paid')).data).toMatchObject({ amount: '8500.00', due: '3500.00' });
+  const { status, body: rest } = await next(first);
+  expect([status, rest.amount]).toEqual([201, '3500.00']);
+  // The same page again, and not another one.
+  expect((await next(first)).body.reference).toBe(rest.reference);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
+  expect(await view(first)).toEqual(['paid', '0.00', '0.00']);
+  expect(await proofOf(first)).toEqual([captured(first, 500_000), captured(rest, 350_000)]);
+  expect((await told(first, 'order.paid')).data).not.toHaveProperty('due');
+  const [books] = await shop.database.query(
+    `SELECT sum(amount)::int AS captured FROM journal WHERE order_id = $1 AND counter = 'captured'`,
+    [first.orderId],
+  );
+  expect(books).toEqual({ captured: 850_000 });
+});
+
+test('the rest is paid twice: the second payment of the rest is held as a duplicate', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  // Its page was open for too long, so the customer got another one.
+  await letPageExpire(rest);
+  const { body: again } = await next(first);
+  expect(again.reference).not.toBe(rest.reference);
+  await happens(shop, rest.reference, 'pay');
+  await happens(shop, again.reference, 'pay');
+  await stands(shop, first.orderId, 'paid', 'duplicate_payment 350000 0 NGN');
+});
+
+test('too much is paid for the rest: the surplus is refunded, and both payments pay the order', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'pay', { amount: 4000 });
+  await stands(shop, first.orderId, 'review', 'overpaid 400000 0 NGN');
+  expect(await next(first)).toMatchObject({ status: 409, body: { type: '/problems/under-review' } });
+  expect(await decide(rest, 'refund', '--number', 'R-1')).toMatchObject({ exit: 0 });
+  await stands(shop, first.orderId, 'paid');
+  const last = { ...captured(rest, 350_000), shown_amount: null };
+  expect(await proofOf(first)).toEqual([captured(first, 500_000), last]);
+});
+
+test('too little is paid of the rest: a person asks again, and three payments pay the order', async () => {
+  const first = await askedForRest();
+  const { body: second } = await next(first);
+  await happens(shop, second.reference, 'pay', { amount: 3000 });
+  await stands(shop, first.orderId, 'review', 'underpaid 300000 0 NGN');
+  expect(await decide(second, 'ask-rest')).toMatchObject({ exit: 0 });
+  expect(await view(first)).toEqual(['pending', '8000.00', '500.00']);
+  const { body: third } = await next(first);
+  await happens(shop, third.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
+  expect(await proofOf(first)).toEqual([captured(first, 500_000), captured(second, 300_000), captured(third, 50_000)]);
+});
+
+test('the whole price is paid on a page that was still open: it pays alone, and the first part is held', async () => {
+  const first = await shop.checkout();
+  await letPageExpire(first);
+  const { body: whole } = await next(first);
+  expect(whole).toMatchObject({ amount: '8500.00' });
+  await happens(shop, first.reference, 'pay', { amount: 5000 });
+  await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN');
+  expect(await decide(first, 'ask-rest')).toMatchObject({ exit: 0 });
+  await happens(shop, whole.reference, 'pay');
+  await stands(shop, first.orderId, 'paid', 'duplicate_payment 500000 0 NGN');
+  expect(await proofOf(first)).toEqual([captured(whole, 850_000)]);
+});
+
+test('the rest is never paid: the order ends at its deadline, and the case returns', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  const days = `SELECT pay_by > now() + interval '1 day' AS later FROM orders WHERE id = $1`;
+  expect(await shop.database.query(days, [first.orderId])).toEqual([{ later: true }]);
+  await shop.database.query('UPDATE orders SET pay_by = clock_timestamp() WHERE id = $1', [first.orderId]);
+  await stands(shop, first.orderId, 'expired', 'paid_after_end 500000 0 NGN');
+  expect(await view(first)).toEqual(['expired', '5000.00', '0.00']);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'expired', 'paid_after_end 500000 0 NGN', 'paid_after_end 350000 0 NGN');
+});
+
+test('the order is cancelled before the rest is paid: the case returns, and later money is held', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  expect(await asShop(shop, `/orders/${first.orderId}/cancel`, { reason: 'no longer wanted' })).toMatchObject({
+    status: 200,
+  });
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'cancelled', 'paid_after_end 500000 0 NGN', 'paid_after_end 350000 0 NGN');
+});
+
+test('the first part is charged back before the rest is paid: the rest alone is too little', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, first.reference, 'reverse');
+  await stands(shop, first.orderId, 'pending');
+  expect(await view(first)).toEqual(['pending', '0.00', '8500.00']);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'review', 'underpaid 350000 0 NGN');
+  // A page for the rest is no page for the price.
+  expect(await decide(rest, 'ask-rest')).toMatchObject({ exit: 0 });
+  expect((await next(first)).body).toMatchObject({ amount: '5000.00' });
+});
+
+test('a chargeback of the first part is found when the customer begins to pay the rest', async () => {
+  const first = await askedForRest();
+  await shop.database.query(`UPDATE payments SET answered_at = now() - interval '1 hour' WHERE reference = $1`, [
+    first.reference,
+  ]);
+  await shop.sandboxPost(`/transactions/${first.reference}/reverse`, { notify: false });
+  expect((await next(first)).body).toMatchObject({ amount: '8500.00' });
+});
+
+test('the first part is charged back after the rest was paid: its money is missing', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
+  await happens(shop, first.reference, 'reverse');
+  await stands(shop, first.orderId, 'paid', 'reversed 0 500000 NGN');
+  await told(first, 'order.reversed');
+});
+
+test.each(['refund', 'keep', 'accept'])(
+  'until the rest is paid, a person can %s the first part instead',
+  async (as) => {
+    const first = await askedForRest();
+    await next(first);
+    expect(await decide(first, as)).toMatchObject({ exit: 0 });
+    await stands(shop, first.orderId, as === 'accept' ? 'paid' : 'cancelled');
+    // Once.
+    expect(await decide(first, as)).toEqual({ exit: 1, said: saying(/look at it again/) });
+  },
+);
+
+test('a refund of an order that two payments paid is shared: first what a source reports as gone', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
+  const refund = (amount: string, externalId: string) =>
+    asShop(shop, `/orders/${first.orderId}/refunds`, { amount, reason: 'a test', externalId });
+  expect(await refund('8500.01', 'R-0')).toMatchObject({ status: 409 });
+  expect(await refund('500.00', 'R-1')).toMatchObject({ status: 201 });
+  await happens(shop, first.reference, 'record', { amount_refunded: 4000 });
+  await stands(shop, first.orderId, 'paid', 'reversed 0 400000 NGN');
+  expect(await refund('4500.00', 'R-2')).toMatchObject({ status: 201 });
+  await stands(shop, first.orderId, 'paid');
+  const books = 'SELECT refunded::int FROM ledgers WHERE reference = ANY($1) ORDER BY refunded';
+  const rows = await shop.database.query(books, [[first.reference, rest.reference]]);
+  expect(rows).toEqual([{ refunded: 100_000 }, { refunded: 400_000 }]);
+});
+
+test('the rest of an overpaid order cannot be asked for', async () => {
+  const { orderId, reference, ...more } = await buy(shop, { amount: 9000 });
+  await stands(shop, orderId, 'review', 'overpaid 900000 0 NGN');
+  const said = saying(/only the rest of an underpaid order is asked for/);
+  expect(await decide({ orderId, reference, ...more }, 'ask-rest')).toEqual({ exit: 1, said });
+});
