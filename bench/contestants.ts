@@ -30,7 +30,11 @@ const VARIABLES = {
   ...{ WORKER: 'inline', LOG_LEVEL: 'warn', FULFILMENT_SECRET, TSX_TSCONFIG_PATH: join(ROOT, 'tsconfig.json') },
 };
 
-/** Starts a contestant on a new database. @param name its database's, too @param server that PostgreSQL's address */
+/**
+ * Starts a contestant on a new database.
+ * @param name its database's, too
+ * @param server that PostgreSQL's address
+ */
 export async function enter(name: string, program: string, server: string, env: object) {
   const url = new URL(server);
   url.pathname = `/${name}`;
@@ -48,7 +52,10 @@ export async function enter(name: string, program: string, server: string, env: 
 
 export type Contestant = Awaited<ReturnType<typeof enter>>;
 
-/** Runs a program, named from the root, on a free port in a process of its own, and waits until it answers. */
+/**
+ * Runs a program, named from the root, on a free port in a process of its own, and waits until it
+ * answers.
+ */
 export async function startProgram(program: string, own: object) {
   const free = createServer().listen(0, '127.0.0.1');
   await once(free, 'listening');

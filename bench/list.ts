@@ -16,7 +16,10 @@ export type Spread = {
 };
 
 export const PAGE_SIZE = 1_000;
-/** Times an odd number, modulo 2^32: a different one for each transaction, and in no order, as references are. */
+/**
+ * Times an odd number, modulo 2^32: a different one for each transaction, and in no order, as
+ * references are.
+ */
 const MIX = 2_654_435_761;
 /** Times MIX, modulo 2^32, it is 1. */
 const UNMIX = 244_002_641;
@@ -30,7 +33,10 @@ export const SQL = {
   serviceId: `'txn_' || i`,
 };
 
-/** What the service says of transaction `i`; of a planted one in the list: a stranger's in its place, or less money. */
+/**
+ * What the service says of transaction `i`; of a planted one in the list: a stranger's in its
+ * place, or less money.
+ */
 function recordOf(i: number, { count, newestMs, stepMs }: Spread, planted: 'stranger' | 'less' | null = null): object {
   const at = new Date(newestMs - (count - i) * stepMs).toISOString();
   const reference = `${String(Math.imul(i, MIX) >>> 0).padStart(10, '0')}${planted === 'stranger' ? 'strange' : TAIL}`;

@@ -9,7 +9,10 @@ import { KEY, WEBHOOK_SECRET } from './contestants.ts';
 
 type Named = { reference: string };
 
-/** Who shops, pays and tells, on so many kept connections to each server. What is not answered 2xx throws. */
+/**
+ * Who shops, pays and tells, on so many kept connections to each server. What is not answered 2xx
+ * throws.
+ */
 export function createShoppers(connections: number) {
   const agent = new Agent({ connections });
   const post = async (url: string, json: object) => {
@@ -63,13 +66,18 @@ export async function inTurns(workers: number, times: number, job: (index: numbe
   await Promise.all(Array.from({ length: workers }, work));
 }
 
-/** Begins `job` so often a second, whether or not earlier ones are done, and waits for all of them. */
+/**
+ * Begins `job` so often a second, whether or not earlier ones are done, and waits for all of them.
+ */
 export async function atRate(perSec: number, times: number, job: (index: number) => Promise<unknown>) {
   const begin = (index: number) => sleep((index * 1_000) / perSec).then(() => job(index));
   await Promise.all(Array.from({ length: times }, (_, index) => begin(index)));
 }
 
-/** The shop's own system, which takes every message; with the times, by reference, of this process's clock. */
+/**
+ * The shop's own system, which takes every message; with the times, by reference, of this process's
+ * clock.
+ */
 export async function startReceiver() {
   const releasedMs = new Map<string, number>();
   const server = createServer((req, res) => {

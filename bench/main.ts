@@ -89,8 +89,9 @@ async function compare(serviceUrl: string, contestants: Contestant[], shoppers: 
 }
 
 /**
- * Shoppers open checkouts, each its next one when it has the last one's address. Then all are paid at the service, and
- * as many connections send the webhooks; that ends when the database says that all orders are paid. @returns a second
+ * Shoppers open checkouts, each its next one when it has the last one's address. Then all are paid
+ * at the service, and as many connections send the webhooks; that ends when the database says that
+ * all orders are paid. @returns a second
  */
 async function takeTurn(serviceUrl: string, contestant: Contestant, shoppers: number, orders: number) {
   const { name, url, unpaid } = contestant;

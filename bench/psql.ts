@@ -10,7 +10,9 @@ import { msOf } from './load.ts';
 
 type Row = Record<string, unknown>;
 
-/** Every page, each asked for when the one before it is read, by nothing but undici and JSON.parse. */
+/**
+ * Every page, each asked for when the one before it is read, by nothing but undici and JSON.parse.
+ */
 export async function readList(serviceUrl: string, count: number, take: (rows: Row[]) => unknown): Promise<void> {
   const agent = new Agent({ connections: 1 });
   for (let page = 1; (page - 1) * PAGE_SIZE < count; page += 1) {
@@ -33,7 +35,10 @@ export async function writeList(serviceUrl: string, count: number, file: string)
   await once(out, 'close');
 }
 
-/** What there is to do without a program: COPY of those rows and one full outer join with the books. @returns seconds */
+/**
+ * What there is to do without a program: COPY of those rows and one full outer join with the books.
+ * @returns seconds
+ */
 export async function psqlsWay(databaseUrl: string, file: string): Promise<{ copy: number; join: number }> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

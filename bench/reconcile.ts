@@ -32,13 +32,19 @@ const RUNS_A_DAY = 96;
 const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 
 type Setting = Spread & { databaseUrl: string; serviceUrl: string };
-/** Seconds; `run` by the report, `whole` with the start of its process. `peakMiB`: resident memory at most. */
+/**
+ * Seconds; `run` by the report, `whole` with the start of its process. `peakMiB`: resident memory
+ * at most.
+ */
 type Ours = { report: Report; run: number; whole: number; peakMiB: number };
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 const secondsOf = async (work: Promise<unknown>) => (await msOf(work)) / 1_000;
 
-/** @param server address of a PostgreSQL that may be filled @param words options as they were typed */
+/**
+ * @param server address of a PostgreSQL that may be filled
+ * @param words options as they were typed
+ */
 export async function benchReconcile(server: string, words: string[]): Promise<void> {
   const options = { count: { type: 'string' }, planted: { type: 'string' }, day: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args: words, options });
@@ -66,7 +72,10 @@ async function openBooks(server: string, spread: Spread): Promise<string> {
   return url.href;
 }
 
-/** A run that finds something changes the books, and a large one takes minutes: then there is one round. */
+/**
+ * A run that finds something changes the books, and a large one takes minutes: then there is one
+ * round.
+ */
 async function compare(setting: Setting): Promise<void> {
   const { count, plantedEvery, serviceUrl, databaseUrl } = setting;
   const file = join(tmpdir(), `bench-list-${process.pid}.txt`);
@@ -102,7 +111,10 @@ function printRow(what: string, ...columns: string[]): void {
   print(`${what.padEnd(46)}${columns.map((column) => column.padStart(14)).join('')}`);
 }
 
-/** The built command in a process of its own, as it is deployed. @throws when it did not read the whole list */
+/**
+ * The built command in a process of its own, as it is deployed.
+ * @throws when it did not read the whole list
+ */
 async function runCommand(setting: Setting): Promise<Ours> {
   const beganMs = performance.now();
   const child = spawn(process.execPath, [CLI, 'reconcile', '--json'], {
@@ -136,7 +148,10 @@ function secondsIn({ startedAt, finishedAt }: Report): number {
   return (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
 }
 
-/** Resident memory that a process has had at most; null where the system does not say, or it has ended. */
+/**
+ * Resident memory that a process has had at most; null where the system does not say, or it has
+ * ended.
+ */
 function peakOf(pid: number): number | null {
   const status = `/proc/${pid}/status`;
   const peak = existsSync(status) ? /VmHWM:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1] : undefined;
@@ -144,15 +159,17 @@ function peakOf(pid: number): number | null {
 }
 
 /**
- * A day of the schedule beside one whole run, all in one process as a worker makes them: one whole run, and 95 of what
- * is new since the one before, a quarter of an hour apart in the time of the list.
+ * A day of the schedule beside one whole run, all in one process as a worker makes them: one whole
+ * run, and 95 of what is new since the one before, a quarter of an hour apart in the time of the
+ * list.
  */
 async function measureDay(setting: Setting): Promise<void> {
   const GATEWAY_ADAPTER = join(import.meta.dirname, 'filtering-service.ts');
   const program = await openProgram(loadConfig({ ...variables(setting), GATEWAY_ADAPTER }));
   const { prisma, pool } = program.database;
-  const { lagMin } = program.terms;
-  // As the schedule looks back: lists filter by when a payment was opened, which may be long before it was paid.
+  const { lagMin } = program.policy;
+  // As the schedule looks back: lists filter by when a payment was opened, which may be long before
+  // it was paid.
   const backMs = (lagMin + program.gateway.adapter.checkoutLifetimeMin) * MINUTE_MS;
   const everyMs = (24 * 60 * MINUTE_MS) / RUNS_A_DAY;
   const run = async (since: Date | null, until: Date | null) => {

@@ -2,9 +2,9 @@ import pg from 'pg';
 import { SQL, type Spread } from './list.ts';
 
 /**
- * Writes the paid orders of the list's formula as the program would have written them. Keys are taken away for that
- * and built again in bulk, which proves them of all rows: row by row it takes ten times as long. The journal has the
- * lines that the books need, and no chain.
+ * Writes the paid orders of the list's formula as the program would have written them. Keys are
+ * taken away for that and built again in bulk, which proves them of all rows: row by row it takes
+ * ten times as long. The journal has the lines that the books need, and no chain.
  */
 export async function seedPaidOrders(url: string, { count, newestMs, stepMs }: Spread): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -28,7 +28,10 @@ export async function seedPaidOrders(url: string, { count, newestMs, stepMs }: S
   }
 }
 
-/** Foreign keys, then indexes, then primary keys: in this order they can go, and in the other one come back. */
+/**
+ * Foreign keys, then indexes, then primary keys: in this order they can go, and in the other one
+ * come back.
+ */
 const KEYS = `
   SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) AS drop,
     format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS make,
@@ -46,12 +49,12 @@ const ROWS = [
   `INSERT INTO payments (reference, mode, order_id, amount, currency, status, checkout_url, opened_at, answered_at,
      next_check_at, created_at)
    SELECT reference, 'test', id, amount, 'NGN', 'paid', 'https://pay.example/' || reference, at, at, NULL, at FROM f`,
-  `INSERT INTO verifications (id, reference, outcome, word, amount, shows, currency, service_id, http_status, body,
+  `INSERT INTO verifications (id, reference, outcome, word, amount, balance, currency, service_id, http_status, body,
      digest, cause, asked_at, at)
    SELECT i, reference, 'paid', 'SUCCESS', amount, amount, 'NGN', service_id, 200,
      convert_to('{"data":{"reference":"' || reference || '","status":"SUCCESS"}}', 'UTF8'),
      sha256(convert_to(format('["paid","SUCCESS","%s",null,"%s","NGN","%s",null]', amount, amount, service_id), 'UTF8')),
-     'hint', at, at FROM f`,
+     'notification', at, at FROM f`,
   `INSERT INTO ledgers (reference, currency, captured, retained, returned, refunded, written_off, off_provider, recovered,
      booked_in_at, verify_received, verify_outflow, verify_transactions, verify_uncertain, verify_most_received,
      verify_most_outflow, history_received, history_outflow, history_transactions, history_uncertain,

@@ -43,7 +43,10 @@ function nameIn(words: string[]): string | undefined {
   }
 }
 
-/** Writes the migration, applies it, and generates the client anew. @returns what it did, for people */
+/**
+ * Writes the migration, applies it, and generates the client anew.
+ * @returns what it did, for people
+ */
 export async function writeMigration(databaseUrl: string, name: string): Promise<string> {
   const schema = readFileSync(new URL('schema.prisma', PRISMA), 'utf8');
   const warning = warningAbout(await appliedWithoutFolder(databaseUrl));
@@ -52,7 +55,8 @@ export async function writeMigration(databaseUrl: string, name: string): Promise
     return stepsTo(url, schema);
   });
   if (isEmptyScript(script)) {
-    // The schema may have changed with a checkout, while the client is still that of the one before.
+    // The schema may have changed with a checkout, while the client is still that of the one
+    // before.
     generateClient();
     return [
       'prisma/schema.prisma and prisma/migrations say the same. No migration was written.',
@@ -159,7 +163,10 @@ function migrationFolders(): string[] {
   return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
 }
 
-/** YYYYMMDDHHMMSS in UTC, and later than all that are there: migrations are applied in the order of their names. */
+/**
+ * YYYYMMDDHHMMSS in UTC, and later than all that are there: migrations are applied in the order of
+ * their names.
+ */
 function timeAfter(folders: string[]): string {
   const now = Number(new Date().toISOString().replace(/\D/g, '').slice(0, 14));
   const latest = Math.max(0, ...folders.map((folder) => Number.parseInt(folder, 10) || 0));

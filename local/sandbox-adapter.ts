@@ -25,8 +25,9 @@ const classOf = words({
 });
 
 /**
- * The adapter of the sandbox. `npm start` uses it while the sandbox answers, and so do the tests. It does not depend on
- * src/custom/service.ts: you can change that file without affecting the sandbox.
+ * The adapter of the sandbox. `npm start` uses it while the sandbox answers, and so do the tests.
+ * It does not depend on src/custom/service.ts: you can change that file without affecting the
+ * sandbox.
  */
 const adapter: ServiceAdapter = {
   amountUnit: 'major',

@@ -15,7 +15,10 @@ declare const WebAssembly: {
 
 let loading: Promise<void> | undefined;
 
-/** Prisma's own schema engine, what `prisma migrate` runs, as WebAssembly from npm. Its interface is undocumented. */
+/**
+ * Prisma's own schema engine, what `prisma migrate` runs, as WebAssembly from npm. Its interface is
+ * undocumented.
+ */
 async function openSchemaEngine(url: string): Promise<{ engine: bindings.SchemaEngine; close(): Promise<void> }> {
   await (loading ??= loadEngine());
   const pool = new pg.Pool({ connectionString: url, max: 1 });
@@ -32,8 +35,9 @@ async function openSchemaEngine(url: string): Promise<{ engine: bindings.SchemaE
 }
 
 /**
- * The SQL that `prisma migrate dev` would write for this schema, without its warnings about lost data: the engine gives
- * those only after it has migrated a database of its own, and in WebAssembly it cannot.
+ * The SQL that `prisma migrate dev` would write for this schema, without its warnings about lost
+ * data: the engine gives those only after it has migrated a database of its own, and in WebAssembly
+ * it cannot.
  * @param databaseUrl a database that all migrations have been applied to
  * @throws {UserFacingError} when the schema is not valid
  */

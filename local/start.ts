@@ -41,7 +41,9 @@ async function serve(): Promise<Running> {
   return { ...server, close: () => server.close().finally(parts.close) };
 }
 
-/** Which adapter reads the service's answers, and why. Asked before the sandbox fills in its own. */
+/**
+ * Which adapter reads the service's answers, and why. Asked before the sandbox fills in its own.
+ */
 function adapterInUse(): string {
   if (given('GATEWAY_ADAPTER') !== '') return `${given('GATEWAY_ADAPTER')}, because GATEWAY_ADAPTER names it`;
   if (given('GATEWAY_URL') !== '') return 'src/custom/service.ts, because GATEWAY_URL is set';
@@ -102,7 +104,8 @@ async function openDatabase(): Promise<Part> {
   return { url, close: stop };
 }
 
-// On the port after the server's, where the processes beside it find it. It signs by the newest secret that is known.
+// On the port after the server's, where the processes beside it find it. It signs by the newest
+// secret that is known.
 async function openSandbox(): Promise<Part> {
   const { startSandbox } = await import('./sandbox/sandbox.ts');
   process.env.GATEWAY_SECRET_KEY = given('GATEWAY_SECRET_KEY') || SANDBOX_KEY;

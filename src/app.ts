@@ -62,8 +62,8 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
 const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 /**
- * All clients of a proxy that TRUSTED_PROXIES does not name count as one client and share its limits. The log and
- * `doctor --live` say so, because nobody would guess the reason.
+ * All clients of a proxy that TRUSTED_PROXIES does not name count as one client and share its
+ * limits. The log and `doctor --live` say so, because nobody would guess the reason.
  */
 function untrustedProxyNote({ note }: Program): RequestHandler {
   return (req, _res, next) => {

@@ -7,7 +7,10 @@ import { isDatabaseAway } from './platform/db.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 import { failStart, isMain } from './process.ts';
 
-/** Runs one command. @returns its exit code; 1 refused, 2 the database is away, 64 not understood, 78 configuration */
+/**
+ * Runs one command.
+ * @returns its exit code; 1 refused, 2 the database is away, 64 not understood, 78 configuration
+ */
 export async function runCommand(words: readonly string[]): Promise<number> {
   try {
     const found = findAction(words);

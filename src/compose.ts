@@ -43,13 +43,13 @@ export async function openProgram(config: Config = loadConfig()) {
   const gateway = createGateway(await gatewayOptions(config, adapter, note, logger));
   const receiver = openReceiver(config, logger);
   const wanted = { types: new Set<string>(config.FULFILMENT_EVENTS) };
-  const terms = { mode, payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };
+  const policy = { mode, payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };
   const loops: Loops = { others: [] };
   // A payment may be due now, or a message: the loops of this process look at once.
   const onDue = (): void => loops.due?.wake();
   const onMessage = (): void => loops.messages?.wake();
-  const confirm = createConfirm({ prisma, gateway, terms, logger, onMessage });
-  const opened = { config, logger, database, prisma, gateway, catalogue, terms, note };
+  const confirm = createConfirm({ prisma, gateway, policy, logger, onMessage });
+  const opened = { config, logger, database, prisma, gateway, catalogue, policy, note };
   const parts = { ...opened, confirm, onDue, onMessage, hasReceiver: receiver !== null };
   return {
     ...parts,
@@ -102,7 +102,10 @@ async function gatewayOptions(
 
 type ClosableReceiver = Receiver & { close?(): Promise<void> };
 
-/** The shop's own function, or its system behind FULFILMENT_URL; null: this process delivers nothing. */
+/**
+ * The shop's own function, or its system behind FULFILMENT_URL; null: this process delivers
+ * nothing.
+ */
 function openReceiver(config: Config, logger: Logger): ClosableReceiver | null {
   const receiver: ClosableReceiver | null =
     createReceiver() ?? receiverAt(config.FULFILMENT_URL, config.FULFILMENT_SECRET);

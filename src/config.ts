@@ -10,7 +10,10 @@ import { OWN_NAMES } from './platform/ids.ts';
 import { MESSAGE_TYPES } from './platform/message-types.ts';
 import { Secret } from './platform/secret.ts';
 
-/** From the least to the most: a viewer looks, a clerk also acts, an operator also gives money up and stops sales. */
+/**
+ * From the least to the most: a viewer looks, a clerk also acts, an operator also gives money up
+ * and stops sales.
+ */
 export const ROLES = ['viewer', 'clerk', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 /** A person who may open the console, and who signs acts by name. */
@@ -30,7 +33,8 @@ const listOf = <T extends z.ZodType>(type: T) =>
 
 const toSecret = (value: string) => new Secret(value);
 const isClean = (value: string) => /^(?!["'“‘])\P{C}+(?<!["'”’])$/u.test(value);
-// Tokens and the key travel in headers, and HTTP libraries quote in their errors what does not fit there.
+// Tokens and the key travel in headers, and HTTP libraries quote in their errors what does not fit
+// there.
 const fitsHeader = (value: string) => isClean(value) && /^[\x21-\x7e]+$/.test(value);
 const header = text('must be one line of printable ASCII, without spaces or half a pair of quotes', fitsHeader);
 const token = header.transform(toSecret);
@@ -44,7 +48,10 @@ const signingSecret = text('must be a Standard Webhooks secret: whsec_ and base6
   return value === `whsec_${bytes.toString('base64')}` && bytes.length >= 24 && bytes.length <= 64;
 }).transform(toSecret);
 
-/** A public range with a shorter prefix belongs to many owners, and none of them is this shop's proxy. */
+/**
+ * A public range with a shorter prefix belongs to many owners, and none of them is this shop's
+ * proxy.
+ */
 const WIDEST_PUBLIC_BITS = 16;
 /** Registries give single networks up to a /29 of IPv6. */
 const WIDEST_PUBLIC_BITS_V6 = 29;
@@ -224,8 +231,8 @@ function faultsBetween(v: Variables, production: boolean, live: boolean) {
 }
 
 /**
- * Every secret is known to another party. If two variables share one, a party that holds the first could use the
- * second: the payment service could act as the operator, for example.
+ * Every secret is known to another party. If two variables share one, a party that holds the first
+ * could use the second: the payment service could act as the operator, for example.
  */
 function equalSecrets(v: Variables): string[] {
   const named: [name: string, secret: Secret | null][] = [
@@ -254,7 +261,7 @@ function risks(v: Variables, production: boolean, live: boolean) {
   const { pathname, hostname, search, searchParams } = toUrl(withHost(v.DATABASE_URL?.reveal() ?? 'none:'));
   const isNear = /^$|^\/|^%2f|^localhost$|^127(\.\d+){3}$|^\[?::1\]?$/i.test(searchParams.get('host') ?? hostname);
   return {
-    'WEBHOOK_SECRETS: is empty, so webhooks are hints of anybody': production && v.WEBHOOK_SECRETS.length === 0,
+    'WEBHOOK_SECRETS: is empty, so webhooks are notifications of anybody': production && v.WEBHOOK_SECRETS.length === 0,
     'DATABASE_URL: leads elsewhere without TLS: add sslmode=verify-full, unless that network is private':
       production && !isNear && !/[?&]ssl(mode=(require|verify-)|=true)/.test(search),
     'DATABASE_URL: is named like a database for tests, and the key is live':
@@ -281,7 +288,10 @@ const isHere = (url: URL | null) => ['localhost', '127.0.0.1', '[::1]'].includes
 const isPlain = (url: URL | null) => url !== null && isHttp(url) && !isHere(url);
 /** Who is logged in on this machine, and signs commands by that name; null: it is not said. */
 export const userOfMachine = (): string | null => bare(process.env.USER ?? '') || null;
-/** People paste values with quotes and line breaks around them. Quotes that are in it as well are kept. */
+/**
+ * People paste values with quotes and line breaks around them. Quotes that are in it as well are
+ * kept.
+ */
 function bare(value: string): string {
   const trimmed = value.trim();
   return (/^(["'])((?:(?!\1).)*)\1$/s.exec(trimmed)?.[2] ?? trimmed).trim();

@@ -8,14 +8,18 @@ import { UserFacingError } from './platform/user-facing-error.ts';
 export type RunningServer = {
   /** The one that was asked for, or the one that was free. */
   port: number;
-  /** Stops accepting, lets requests in flight finish for `graceMs` milliseconds (5,000), then cuts what is left. */
+  /**
+   * Stops accepting, lets requests in flight finish for `graceMs` milliseconds (5,000), then cuts
+   * what is left.
+   */
   close(graceMs?: number): Promise<void>;
 };
 
 /**
  * Listens on `host`:`port` (0: any free port).
  * @param variable that sets the port, for messages
- * @throws {UserFacingError} when the port is taken or not permitted, or `host` is not an address of this machine
+ * @throws {UserFacingError} when the port is taken or not permitted, or `host` is not an address of
+ * this machine
  */
 export async function listen(
   handler: RequestListener,
@@ -48,7 +52,8 @@ const LIMITS = {
   requestTimeout: 20_000,
   // Node enforces these limits in a periodic check, which by default runs only twice a minute.
   connectionsCheckingInterval: 1_000,
-  // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just closed.
+  // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just
+  // closed.
   keepAliveTimeout: 65_000,
 };
 
@@ -57,7 +62,10 @@ const UNREADABLE: Record<string, ProblemType> = {
   HPE_HEADER_OVERFLOW: 'headers-too-large',
 };
 
-/** The input is no request, so no route gets it; its path was not read: the answer is about the server. */
+/**
+ * The input is no request, so no route gets it; its path was not read: the answer is about the
+ * server.
+ */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -82,7 +90,8 @@ async function close(server: Server, unanswered: ReadonlySet<ServerResponse>, gr
     answer.once('close', () => {
       server.closeIdleConnections();
     });
-    // A stream of events has no end of its own; its reader reconnects, to the process that listens then.
+    // A stream of events has no end of its own; its reader reconnects, to the process that listens
+    // then.
     if (String(answer.getHeader('content-type')).startsWith('text/event-stream')) answer.end();
   }
   const cut = setTimeout(() => {

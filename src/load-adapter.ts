@@ -13,7 +13,10 @@ const wholeNumber = (least: number, most: number) => z.int(`must be a whole numb
 const YEAR_MIN = 366 * 1_440;
 const CENTURY_DAYS = 36_525;
 
-/** What is called or counted with at every payment: a typing error in it must not wait for the first one. */
+/**
+ * What is called or counted with at every payment: a typing error in it must not wait for the first
+ * one.
+ */
 const SHAPE = z.looseObject({
   authorize: act.optional(),
   amountUnit: z.enum(['major', 'minor']),
@@ -48,7 +51,8 @@ const EXIT_BAD_CONFIG = 78;
 const OWN_FILES = ['./custom/service.ts', './custom/service.js'].map((name) => new URL(name, import.meta.url));
 
 /**
- * The adapter of this shop: the default export of src/custom/service.ts, or of the module that GATEWAY_ADAPTER names.
+ * The adapter of this shop: the default export of src/custom/service.ts, or of the module that
+ * GATEWAY_ADAPTER names.
  * @param path counts from the working folder
  * @throws {UserFacingError} that says what is wrong with it, exit code 78
  */
@@ -70,8 +74,9 @@ export async function loadAdapter(path: string | null): Promise<ServiceAdapter> 
 }
 
 /**
- * Tells one version of an adapter from another: a digest of its file and of its members, since a member may come from
- * another file. What one version has read of the history another version reads again.
+ * Tells one version of an adapter from another: a digest of its file and of its members, since a
+ * member may come from another file. What one version has read of the history another version reads
+ * again.
  */
 export async function versionOfAdapter(path: string | null, adapter: ServiceAdapter): Promise<string> {
   const file = path === null ? OWN_FILES.map((url) => fileURLToPath(url)).find(existsSync) : resolve(path);

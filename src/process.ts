@@ -14,10 +14,11 @@ export type Running = {
 const CLOSE_WITHIN_MS = 10_000;
 
 /**
- * Runs a server or worker to its end. SIGTERM and SIGINT close it and exit with 0, after ten seconds at the latest; a
- * second one exits with 1 at once. A start that fails is told in words on standard error (exit code 1, or that of the
- * {@link UserFacingError}). An error that nobody has caught is logged and exits with 1: what is in memory cannot be
- * trusted then, and what was in hand is taken up by its lease.
+ * Runs a server or worker to its end. SIGTERM and SIGINT close it and exit with 0, after ten
+ * seconds at the latest; a second one exits with 1 at once. A start that fails is told in words on
+ * standard error (exit code 1, or that of the {@link UserFacingError}). An error that nobody has
+ * caught is logged and exits with 1: what is in memory cannot be trusted then, and what was in hand
+ * is taken up by its lease.
  */
 export async function runProcess(start: () => Promise<Running>): Promise<void> {
   let logger = createLogger('fatal');
@@ -65,7 +66,10 @@ function wordsFor(error: unknown): string {
   return [`${name}: ${message || String(code)}`, frame].join('\n').trimEnd();
 }
 
-/** Whether a module is the program that Node.js was asked to run. @param moduleUrl its import.meta.url */
+/**
+ * Whether a module is the program that Node.js was asked to run.
+ * @param moduleUrl its import.meta.url
+ */
 export function isMain(moduleUrl: string): boolean {
   const [, started] = process.argv;
   return started !== undefined && pathToFileURL(realpathSync(started)).href === moduleUrl;

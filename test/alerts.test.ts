@@ -13,7 +13,8 @@ import { comeBack, settle } from './support/outside.ts';
 import { TEST_KEY } from './support/shop.ts';
 import { startMailServer, type MailServer } from './support/smtp.ts';
 
-// The pass of a worker is called here, so that nobody waits for a minute. Where it looks and whom it tells is real.
+// The pass of a worker is called here, so that nobody waits for a minute. Where it looks and whom
+// it tells is real.
 
 const ALERT_SECRET = `whsec_${Buffer.from('another secret of 32 bytes here.').toString('base64')}`;
 const used = useShop(() => {

@@ -14,7 +14,8 @@ const FLOORS = [
   ['fulfilment'],
   ['payments'],
   ['checkout', 'webhooks', 'shop-api', 'reconciliation'],
-  // What a shop makes of it: handed in from above, so that nothing below knows it. It may name any type.
+  // What a shop makes of it: handed in from above, so that nothing below knows it. It may name any
+  // type.
   ['custom'],
   ['reporting'],
   ['commands'],
@@ -65,7 +66,9 @@ function writes(model: string, table: string): RegExp {
   return new RegExp(`\\.${model}\\.(create|update|upsert|delete)|${sql}`);
 }
 
-/** `payments` of src/payments/decide.ts, `app.ts` of src/app.ts, `local` of whatever is in local. */
+/**
+ * `payments` of src/payments/decide.ts, `app.ts` of src/app.ts, `local` of whatever is in local.
+ */
 function roomOf(path: string): string {
   const [top = '', next = ''] = path.split('/');
   return top === 'src' ? next : top;

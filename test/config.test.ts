@@ -41,7 +41,10 @@ function faultsOf(env: Record<string, string>): string[] {
 
 const named = (sentences: readonly string[]) => sentences.map((one) => one.slice(0, one.indexOf(':')));
 
-/** Starts a process that loads its configuration as every process of ours does, in a folder with this `.env`. */
+/**
+ * Starts a process that loads its configuration as every process of ours does, in a folder with
+ * this `.env`.
+ */
 function start(env: Record<string, string>, file = '') {
   const url = (path: string) => JSON.stringify(new URL(`../src/${path}`, import.meta.url).href);
   const program = `

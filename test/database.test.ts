@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asShop, buy, SHOP_TOKEN, stands } from './money/support.ts';
 import { startShop, type Shop } from './support/shop.ts';
 
-// What the heads of the migrations promise, tried by SQL against rows that purchases made: order A is paid and refunded
-// in part, B is underpaid and held, C waits for its payment.
+// What the heads of the migrations promise, tried by SQL against rows that purchases made: order A
+// is paid and refunded in part, B is underpaid and held, C waits for its payment.
 
 let shop: Shop;
 /** `:a` is an order's id, `:a_ref` its reference, `:a_answer` the id of what verify said of it. */
@@ -23,7 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/** Tries statements to the end of their transaction, and undoes them. @returns `taken`, or what refused them */
+/**
+ * Tries statements to the end of their transaction, and undoes them.
+ * @returns `taken`, or what refused them
+ */
 async function attempt(sql: string): Promise<string> {
   const filled = sql.replace(/:[abc](_\w+)?\b/g, (name) => `'${names.get(name) ?? name}'`);
   const block = `DO $do$ BEGIN ${filled}; SET CONSTRAINTS ALL IMMEDIATE; RAISE EXCEPTION 'taken'; END $do$`;
@@ -41,7 +44,10 @@ const insert = (table: string, row: Row): string =>
   `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${Object.values(row).join(', ')})`;
 const ACCEPTED = { order_id: ':b', mode: `'test'`, reference: ':b_ref', price: '850000', currency: `'NGN'` };
 const PART = { reference: ':b_ref', order_id: ':b', mode: `'test'`, currency: `'NGN'`, verification_id: ':b_answer' };
-/** A proof of B that a person accepted: nothing is wrong with it but what is laid over it, or over its payment. */
+/**
+ * A proof of B that a person accepted: nothing is wrong with it but what is laid over it, or over
+ * its payment.
+ */
 const proved = (proof: Row, part: Row = {}): string =>
   [
     insert('proofs', { ...ACCEPTED, amount: '800000', accepted_by: `'joy'`, ...proof }),
@@ -71,7 +77,7 @@ const inTwo = (first: Row, second: Row): string =>
     `UPDATE payments SET order_id = :b WHERE reference = :c_ref`,
     insert('proofs', { ...ACCEPTED, ...BY_NOBODY }),
     insert('proof_payments', { ...PART, amount: '800000', shown: `'paid'`, shown_amount: '800000', ...first }),
-    insert('verifications', { ...ANSWER, shows: '50000', amount: '50000' }),
+    insert('verifications', { ...ANSWER, balance: '50000', amount: '50000' }),
     insert('proof_payments', {
       ...PART,
       ...SECOND,
@@ -89,7 +95,7 @@ const ANSWER = {
   currency: `'NGN'`,
   http_status: '200',
   digest: `'x'`,
-  cause: `'hint'`,
+  cause: `'notification'`,
   asked_at: 'now()',
 };
 const SECOND = { reference: ':c_ref', verification_id: '900000' };
@@ -144,7 +150,7 @@ test.each<[promise: number, refusedBy: string, tries: string[]]>([
     'written once',
     ['proofs', 'proof_payments', 'refunds', 'journal'].map((table) => `UPDATE ${table} SET amount = 7`),
   ],
-  [7, 'written once', answers(`word = 'PAID'`, `body = 'x'`, 'body = NULL, shows = 1')],
+  [7, 'written once', answers(`word = 'PAID'`, `body = 'x'`, 'body = NULL, balance = 1')],
   [7, 'taken', [...answers('body = NULL'), 'UPDATE webhooks SET body = NULL, address = NULL']],
 ])('promise %i, %s: %j', async (_, refusedBy, tries) => {
   for (const one of tries) expect([one, await attempt(one)]).toEqual([one, refusedBy]);

@@ -20,7 +20,10 @@ const PAGES = ['README.md', ...filesIn('docs').filter((path) => path.endsWith('.
 const DEPLOYED = filesIn('deploy');
 const ALL = [...PAGES, ...DEPLOYED, '.env.example'];
 
-/** Of other programs: PostgreSQL's image, systemd, OpenTelemetry, the sandbox, tests, what a page's own example reads. */
+/**
+ * Of other programs: PostgreSQL's image, systemd, OpenTelemetry, the sandbox, tests, what a page's
+ * own example reads.
+ */
 const OTHERS = /^(POSTGRES|AF|OTEL|SANDBOX|TEST|RECEIVER|SUDO|HTTPS?|NO)_/;
 const OTHER_NAMES = ['CHROME_PATH', 'ON_ERROR_STOP', 'SOURCE_DATE_EPOCH'];
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { copyProject, type ProjectCopy } from './support/project-copy.ts';
 import { cloneDatabase, type TestDatabase } from './support/database.ts';
 
-// npm run db:migrate in a copy of the project, on a database of its own: what it writes, and what it leaves behind.
+// npm run db:migrate in a copy of the project, on a database of its own: what it writes, and what
+// it leaves behind.
 
 let project: ProjectCopy;
 let database: TestDatabase;

@@ -10,7 +10,8 @@ import { differencesIn, loadExamples, openReader, SECTIONS } from '../tools/exam
 import { copyProject, type ProjectCopy } from './support/project-copy.ts';
 import { TEST_KEY } from './support/shop.ts';
 
-// npm run probe -- --record in a copy of the project, against a service that echoes the key and names persons everywhere.
+// npm run probe -- --record in a copy of the project, against a service that echoes the key and
+// names persons everywhere.
 
 /** What must not be written. */
 const PRIVATE = [

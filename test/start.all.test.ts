@@ -11,7 +11,8 @@ import { startProcess } from './support/process.ts';
 import { copyProject } from './support/project-copy.ts';
 import { TEST_KEY } from './support/shop.ts';
 
-// What npm start tells a person who has just typed it, and what npm run dev does when a file changes.
+// What npm start tells a person who has just typed it, and what npm run dev does when a file
+// changes.
 
 const ADAPTER = fileURLToPath(new URL('support/adapters/prompt.ts', import.meta.url));
 const SERVICE = { GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_SECRET_KEY: TEST_KEY };
@@ -65,7 +66,9 @@ test('npm run dev restarts the server when a file changes, and its database ends
     const path = join(project.folder, file);
     await writeFile(path, (await readFile(path, 'utf8')).replace(from, to));
   };
-  /** Waits until the server answers as it does after a change, and looks at how its database began. */
+  /**
+   * Waits until the server answers as it does after a change, and looks at how its database began.
+   */
   const shows = async (path: string, text: string) => {
     await eventually(async () => {
       expect(await (await fetch(`http://127.0.0.1:${port}${path}`)).text()).toContain(text);

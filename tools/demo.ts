@@ -9,7 +9,10 @@ import { command, openShop, post, until, type Shop } from './demo/shop.ts';
  */
 
 type Order = { orderId: string; reference: string; currency: string };
-/** `acts`: what happens to it, one after the other. `ours`: what of its money is the shop's in the end, in major units. */
+/**
+ * `acts`: what happens to it, one after the other. `ours`: what of its money is the shop's in the
+ * end, in major units.
+ */
 type Story = readonly [what: string, sku: string, acts: readonly Words[], ends: OrderStatus, ours: string];
 type Words = keyof typeof ACTS | `${keyof typeof ACTS} ${string}`;
 

@@ -87,7 +87,8 @@ export async function openReader(adapter: ServiceAdapter): Promise<Reader> {
   };
   const gateways = { test: gatewayOf('test'), live: gatewayOf('live') };
   return {
-    // In test mode an address may have any public host; in live mode CHECKOUT_HOSTS names them, which is no matter here.
+    // In test mode an address may have any public host; in live mode CHECKOUT_HOSTS names them,
+    // which is no matter here.
     initialize: (example, { reference }) => {
       next = example;
       return readInitialize(gateways.test, reference);
@@ -120,7 +121,7 @@ async function readInitialize(gateway: Gateway, reference: string): Promise<unkn
 
 async function readVerify(gateway: Gateway, reference: string, answer: unknown): Promise<unknown> {
   try {
-    const evidence = await gateway.verify(reference, 'person');
+    const evidence = await gateway.verify(reference, 'interactive');
     const { outcome, word, amount, refunded, currency, serviceId, doubt } = evidence;
     if (outcome === 'not_found' || outcome === 'unreadable') return outcome;
     const mode = gateway.adapter.read(gateway.adapter.verify.record(answer))?.mode;
@@ -174,7 +175,10 @@ function decimal(amount: bigint | null, currency: string | null): string | null 
   return amount === null || currency === null ? null : `${formatMajor({ amount, currency })} ${currency}`;
 }
 
-/** Reads all examples of one section. @returns a line for each example and member that is read otherwise */
+/**
+ * Reads all examples of one section.
+ * @returns a line for each example and member that is read otherwise
+ */
 export async function differencesIn(section: Section, examples: Examples, reader: Reader): Promise<string[]> {
   const lines: string[] = [];
   for (const [index, example] of examples[section].entries()) {

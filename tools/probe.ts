@@ -145,7 +145,7 @@ async function openPayment(parts: Probe): Promise<string | null> {
     throw new UserFacingError('reason' in result ? result.reason : 'no answer');
   if (result.outcome === 'opened') say(`  checkout address: ${result.checkoutUrl}`);
   else fault(parts, `initialize is read as ${result.outcome}: ${result.reason}`, 'initialize');
-  const unknown = await verify(service, createReferences(service.adapter).create(), 'person');
+  const unknown = await verify(service, createReferences(service.adapter).create(), 'interactive');
   if (unknown.outcome !== 'not_found')
     fault(parts, `a reference that was never sent is read as ${unknown.outcome}, not as not found`, 'verify');
   return result.outcome === 'opened' ? result.checkoutUrl : null;
@@ -154,7 +154,7 @@ async function openPayment(parts: Probe): Promise<string | null> {
 /** Asks verify about our payment, and prints what is read of it where that is news. */
 async function askVerify(parts: Probe): Promise<Evidence> {
   const { service, asked, last } = parts;
-  const evidence = await verify(service, asked.reference, 'person');
+  const evidence = await verify(service, asked.reference, 'interactive');
   if (parts.last === null || parts.last.text === last?.text) return evidence;
   if (evidence.outcome === 'not_found') say('  not found');
   else if (evidence.outcome === 'unreadable') fault(parts, evidence.doubt ?? 'it cannot be read', 'verify');
@@ -169,7 +169,10 @@ function show(parts: Probe, record: unknown): Evidence | null {
   return evidence;
 }
 
-/** The sandbox is paid by its control, everything else by whoever runs this. @returns whether it was read as paid */
+/**
+ * The sandbox is paid by its control, everything else by whoever runs this.
+ * @returns whether it was read as paid
+ */
 async function waitForPayment(parts: Probe, checkoutUrl: string): Promise<boolean> {
   const before = await askVerify(parts);
   if (before.outcome === 'paid') fault(parts, 'it is read as paid before anybody has paid', 'classOf');

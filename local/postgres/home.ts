@@ -12,7 +12,9 @@ export type Home = {
   password: string;
   /** Folder of PostgreSQL's programs, which find the rest of it from their own place. */
   bin: string;
-  /** The user id that they run as where we are root, which PostgreSQL refuses; null: as ourselves. */
+  /**
+   * The user id that they run as where we are root, which PostgreSQL refuses; null: as ourselves.
+   */
   runsAs: number | null;
   /** What is spawned before a program to that end. */
   prefix: string[];
@@ -26,7 +28,10 @@ export const OWN_NAME = 'shop';
 const NOBODY = 65_534;
 const SETPRIV = '/usr/bin/setpriv';
 
-/** Settles where the database of this folder lives and as whom it runs, and makes it unless it is there. */
+/**
+ * Settles where the database of this folder lives and as whom it runs, and makes it unless it is
+ * there.
+ */
 export async function prepareHome(folder: string, durable: boolean): Promise<Home> {
   fs.mkdirSync(dirname(folder), { recursive: true });
   const dir = join(fs.realpathSync(dirname(folder)), basename(folder));
@@ -69,7 +74,8 @@ function findPrograms(): string {
   return join(root, 'native', 'bin');
 }
 
-// A package of npm holds no symbolic links. Its install script, which makes those of the libraries, may not have run.
+// A package of npm holds no symbolic links. Its install script, which makes those of the libraries,
+// may not have run.
 function restoreLinks(root: string): void {
   const notes = join(root, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(notes)) return;
@@ -77,12 +83,14 @@ function restoreLinks(root: string): void {
     try {
       if (!fs.existsSync(join(root, target))) fs.symlinkSync(relative(dirname(target), source), join(root, target));
     } catch {
-      // Another start was faster, or the folder is read-only: then initdb says which library is missing.
+      // Another start was faster, or the folder is read-only: then initdb says which library is
+      // missing.
     }
   }
 }
 
-// initdb works beside the final name, so that a start that is killed half-way leaves no half of a database under it.
+// initdb works beside the final name, so that a start that is killed half-way leaves no half of a
+// database under it.
 async function makeCluster(home: Home, durable: boolean): Promise<void> {
   if (fs.existsSync(home.dir) && fs.readdirSync(home.dir).length > 0)
     throw new Error('something else is there, or the database of an older version: move it away');

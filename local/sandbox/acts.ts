@@ -31,7 +31,9 @@ const recordSchema = z.looseObject({ verifyOnly: z.boolean().default(false) });
 const hideSchema = z.strictObject({ from: z.enum(['verify', 'list', 'both']), hidden: z.boolean() });
 const webhookSchema = z.strictObject({ body: z.unknown().optional() });
 
-/** A test's hand on the transactions, under /sandbox/transactions; control.ts says what each takes. */
+/**
+ * A test's hand on the transactions, under /sandbox/transactions; control.ts says what each takes.
+ */
 export function actRoutes({ ledger, webhooks }: State): Router {
   const router = Router();
   const act = <T>(name: string, schema: z.ZodType<T>, deed: (transaction: Transaction, body: T) => void): void => {

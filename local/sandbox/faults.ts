@@ -6,7 +6,10 @@ export const ENDPOINTS = ['initialize', 'verify', 'history', 'transfers', 'balan
 
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** What may befall a call, and whether the service has done by then what it was asked: initialize opens the transaction. */
+/**
+ * What may befall a call, and whether the service has done by then what it was asked: initialize
+ * opens the transaction.
+ */
 const APPLIED = {
   'lost-before': false,
   'lost-after': true,

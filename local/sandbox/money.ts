@@ -5,7 +5,10 @@
 const DECIMALS = 12;
 const PLAIN_DECIMAL = /^(\d{1,15})(?:\.(\d{1,12}))?$/;
 
-/** Reads 25, 12.5 or "12.50", in major units. Null: not a plain decimal, or one with more than twelve decimals. */
+/**
+ * Reads 25, 12.5 or "12.50", in major units. Null: not a plain decimal, or one with more than
+ * twelve decimals.
+ */
 export function parseAmount(value: unknown): bigint | null {
   if (typeof value !== 'number' && typeof value !== 'string') return null;
   const [, whole, fraction = ''] = PLAIN_DECIMAL.exec(String(value)) ?? [];

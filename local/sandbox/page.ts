@@ -24,7 +24,8 @@ th, td { padding: .25rem .5rem; border-bottom: 1px solid #e5e7eb; text-align: le
 @media (max-width: 30rem) { main { margin: 0; border-radius: 0 } }
 `;
 
-// The form leads on to the shop, and browsers hold form-action against redirects too: it stays open.
+// The form leads on to the shop, and browsers hold form-action against redirects too: it stays
+// open.
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,

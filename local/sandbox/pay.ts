@@ -4,7 +4,10 @@ import { pay } from './ledger.ts';
 import { checkoutContent, sendPage } from './page.ts';
 import { notify, type State } from './state.ts';
 
-/** The hosted page, mounted at /pay. A second click finds a decided payment and leads back without paying again. */
+/**
+ * The hosted page, mounted at /pay. A second click finds a decided payment and leads back without
+ * paying again.
+ */
 export function payRoutes({ ledger, webhooks }: State): Router {
   const router = Router();
   router.get('/:reference', (req, res) => {

@@ -30,12 +30,14 @@ export type Sandbox = {
   close(): Promise<void>;
 };
 
-/** Longer than clients keep idle connections, so that no call meets one that is just being closed. */
+/**
+ * Longer than clients keep idle connections, so that no call meets one that is just being closed.
+ */
 const KEEP_ALIVE_MS = 120_000;
 
 /**
- * Starts the stand-in of the payment service on loopback: its calls under /v1, its hosted page under /pay, and the
- * control of control.ts under /sandbox. Everything is kept in memory.
+ * Starts the stand-in of the payment service on loopback: its calls under /v1, its hosted page
+ * under /pay, and the control of control.ts under /sandbox. Everything is kept in memory.
  * @throws {Error} EADDRINUSE when the port is taken
  */
 export async function startSandbox({ port = 0, key, webhookUrl, webhookSecret }: SandboxOptions): Promise<Sandbox> {

@@ -12,7 +12,9 @@ export type Webhooks = {
   url: string | null;
   /** Posts it once, a text as it is; gives the receiver's HTTP status, null for none. */
   post(body: unknown): Promise<number | null>;
-  /** Posts it after so many milliseconds, in the background, and again while the answer is not 2xx. */
+  /**
+   * Posts it after so many milliseconds, in the background, and again while the answer is not 2xx.
+   */
   send(body: unknown, delayMs: number): void;
   /** Drops what has not arrived yet. */
   drop(): void;

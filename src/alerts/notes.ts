@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
 /**
- * Facts about the installation that one process meets and `doctor`, which is another process, tells. Each is a row of
- * the table `settings` and a line of the log, both at most once an hour for the same fact.
+ * Facts about the installation that one process meets and `doctor`, which is another process,
+ * tells. Each is a row of the table `settings` and a line of the log, both at most once an hour for
+ * the same fact.
  */
 export type Facts = {
   /** The adapter, in this version of it, returned something that cannot be used. */
@@ -13,7 +14,9 @@ export type Facts = {
 };
 type Name = keyof Facts;
 
-/** @param about facts of one name about the same thing are one row, which is written once an hour */
+/**
+ * @param about facts of one name about the same thing are one row, which is written once an hour
+ */
 export type Notes = <N extends Name>(name: N, fact: Facts[N], about?: string) => void;
 
 const AGAIN_MS = 3_600_000;

@@ -9,12 +9,18 @@ import { STATES, type LookParts, type Seen, type State } from './states.ts';
 
 export type AlertParts = LookParts & { channels: readonly Channel[]; logger: Logger };
 
-/** What the program told a channel about a state, and when (`at`); when a worker last saw the state (`seenAt`). */
+/**
+ * What the program told a channel about a state, and when (`at`); when a worker last saw the state
+ * (`seenAt`).
+ */
 type Told = { upTo: number; at: number; seenAt: number; isOver: boolean } & Pick<Seen, 'kinds' | 'ids'>;
 /** By the names of states: the row of a mode and channel in the table `settings`. */
 type Book = Record<string, Told>;
 
-/** Processes may see different things, as a key that another has replaced: a state ends when none sees it. */
+/**
+ * Processes may see different things, as a key that another has replaced: a state ends when none
+ * sees it.
+ */
 const QUIET_MS = 5 * 60_000;
 /** What comes to a state that goes on is told together. */
 const APART_MS = 15 * 60_000;
@@ -30,8 +36,9 @@ export function startAlerts(parts: Omit<AlertParts, 'channels'>, config: Paramet
 }
 
 /**
- * Tells each channel what it was not told yet: that a state began, that there is more of it, that it is over. What
- * could not be sent is tried again by the next pass, under the same id. @returns false: nothing more is to do now
+ * Tells each channel what it was not told yet: that a state began, that there is more of it, that
+ * it is over. What could not be sent is tried again by the next pass, under the same id. @returns
+ * false: nothing more is to do now
  */
 export async function alertPass(parts: AlertParts): Promise<boolean> {
   await Promise.all(parts.channels.map((channel) => tell(parts, channel)));
@@ -61,9 +68,10 @@ async function tell(parts: AlertParts, channel: Channel): Promise<void> {
 }
 
 /**
- * Takes a channel for a minute, so that two workers do not tell twice: by a conditional update, since a lock would keep
- * a transaction open while a mail server thinks. A worker that dies leaves what its lease ends with. A lease that ends
- * later than a lease can was written before the database's clock was set back, and counts as ended.
+ * Takes a channel for a minute, so that two workers do not tell twice: by a conditional update,
+ * since a lock would keep a transaction open while a mail server thinks. A worker that dies leaves
+ * what its lease ends with. A lease that ends later than a lease can was written before the
+ * database's clock was set back, and counts as ended.
  */
 async function claim(prisma: PrismaClient, name: string) {
   const [row] = await prisma.$queryRaw<{ value: Book; at: Date }[]>`

@@ -8,17 +8,24 @@ export type LookParts = {
   gateway: Pick<Gateway, 'mode' | 'verify' | 'references' | 'isKeyRefused'>;
   /** What happened in these cases, a sentence each. */
   caseSentences(ids: bigint[]): Promise<string[]>;
-  /** Milliseconds after which a new case counts; left out: the time after which no smaller number can turn up. */
+  /**
+   * Milliseconds after which a new case counts; left out: the time after which no smaller number
+   * can turn up.
+   */
   settledMs?: number;
 };
 
 /**
- * A state that holds, in sentences for people. What it is made of: `upTo` is the newest number, `ids` names each part,
- * and `kinds` its reasons. A higher number, another part or another reason is news.
+ * A state that holds, in sentences for people. What it is made of: `upTo` is the newest number,
+ * `ids` names each part, and `kinds` its reasons. A higher number, another part or another reason
+ * is news.
  */
 export type Seen = { says: string; todo: string; upTo?: number; ids?: string[]; kinds?: string[] };
 
-/** `fine`: while it does not hold. `look` gets what was told of it; null: nothing since it began. It may throw. */
+/**
+ * `fine`: while it does not hold. `look` gets what was told of it; null: nothing since it began. It
+ * may throw.
+ */
 export type State = { name: string; fine: string; look: Look };
 type Look = (parts: LookParts, told: { upTo: number } | null) => Promise<Seen | null>;
 
@@ -40,7 +47,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 const ago = (ms: number): Date => new Date(Date.now() - ms);
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** Once it was told, the service is asked: this process may have had no call since. Not answered is neither. */
+/**
+ * Once it was told, the service is asked: this process may have had no call since. Not answered is
+ * neither.
+ */
 async function refusedKey({ gateway }: LookParts, told: unknown) {
   if (told === null && !(await gateway.isKeyRefused())) return null;
   try {
@@ -72,14 +82,17 @@ async function overdue({ prisma, gateway: { mode } }: LookParts) {
   return { says, todo: 'npm run worker, or WORKER=inline' };
 }
 
-/** `order.paid` ships goods, so it must be sent within this time, whatever the reason why it was not. */
+/**
+ * `order.paid` ships goods, so it must be sent within this time, whatever the reason why it was
+ * not.
+ */
 const ANNOUNCED_WITHIN_MS = 15 * MINUTE_MS;
 /** Reasons are read of so many messages; the others have the same ones. */
 const MAX_REASONS_READ = 1_000;
 
 /**
- * The messages `order.paid` that should have been sent. Version 1.0.0 wrote some as not wanted, because its process had
- * no receiver: those are not counted.
+ * The messages `order.paid` that should have been sent. Version 1.0.0 wrote some as not wanted,
+ * because its process had no receiver: those are not counted.
  */
 export async function waitingMessages({ prisma, gateway: { mode } }: Pick<LookParts, 'prisma' | 'gateway'>) {
   const notWanted = { nextTryAt: null, tries: 0, heldBy: null };
@@ -139,7 +152,10 @@ async function givenUp({ prisma, gateway: { mode } }: LookParts) {
 }
 
 const MAX_SENTENCES = 5;
-/** A case gets its number before COMMIT, and transactions are shorter than this: no smaller number turns up later. */
+/**
+ * A case gets its number before COMMIT, and transactions are shorter than this: no smaller number
+ * turns up later.
+ */
 const SETTLED_MS = 15_000;
 
 async function openCases(parts: LookParts, told: { upTo: number } | null) {

@@ -38,11 +38,17 @@ const found = z.object({ id: text, class: text, held: text, missing: text, curre
 const data = z.object({ ...paid, due: text.optional(), ...own, ...sold, reason: text.optional(), refund, case: found });
 
 type CallId = keyof typeof words.calls;
-/** What words.json has of each. A name that is no error is found when the document is made: it throws. */
+/**
+ * What words.json has of each. A name that is no error is found when the document is made: it
+ * throws.
+ */
 type Said = { says: string; errors: ProblemType[]; example?: object };
 const fields: Record<string, string | undefined> = words.fields;
 
-/** Route; by status a schema, a type of content or nothing; what it takes (a `get` in its query); its token. */
+/**
+ * Route; by status a schema, a type of content or nothing; what it takes (a `get` in its query);
+ * its token.
+ */
 type Gives = Record<number, z.ZodType | string | null>;
 type Call = readonly [string, Gives, z.ZodType?, (keyof typeof words.tokens)?];
 
@@ -71,7 +77,10 @@ export type Schema = z.core.JSONSchema.BaseSchema;
 type Responses = Record<string, { description: string; content?: Partial<Record<string, { schema: Schema }>> }>;
 export type Operation = ReturnType<typeof operationOf>;
 
-/** OpenAPI 3.1 of all calls and messages, made from the schemas that validate. @param origin as clients reach it */
+/**
+ * OpenAPI 3.1 of all calls and messages, made from the schemas that validate.
+ * @param origin as clients reach it
+ */
 export function apiDocument(origin: string) {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const [id, call] of Object.entries(CALLS)) {

@@ -6,7 +6,10 @@ import { apiDocument, type Operation, type Schema } from './document.ts';
 
 const client = readFileSync(new URL('./client.js', import.meta.url), 'utf8');
 
-/** The interface for programs and for people, and the client for browsers. @param ownOrigin as clients reach it */
+/**
+ * The interface for programs and for people, and the client for browsers.
+ * @param ownOrigin as clients reach it
+ */
 export function apiDocsRoutes(ownOrigin: () => string): Router {
   const pageOf = () => `<!doctype html>${renderToString(<Page {...apiDocument(ownOrigin())} />)}`;
   const router = Router();

@@ -4,7 +4,10 @@ import type { Source } from '../ledger/sources.ts';
 import { digestOf } from '../platform/ids.ts';
 import { formatMajor, isPowerOfTenApart } from '../platform/money.ts';
 
-/** Why a person must look. The words for people stand with the console; these are what programs read. */
+/**
+ * Why a person must look. The words for people stand with the console; these are what programs
+ * read.
+ */
 export type CaseClass =
   // Held money: received, and nobody has decided what it is for.
   | 'unknown_reference'
@@ -55,7 +58,7 @@ export type Facts = {
   /** A person has decided about the money of this payment. */
   isDecided: boolean;
   /** Verify's newest readable answer, with the balance that it shows in this currency. */
-  verify: { outcome: string; word: string | null; shows: bigint; doubt: string | null } | null;
+  verify: { outcome: string; word: string | null; balance: bigint; doubt: string | null } | null;
   /** The history was read whole ten days after money was last booked as going out. */
   isOutflowLate: boolean;
   /** For a day, no answer of verify could be read. */
@@ -63,8 +66,8 @@ export type Facts = {
 };
 
 /**
- * A reason for a case. `digest` is of what was seen: an `explain` decision acknowledges exactly this. `missing` of a
- * `refund_not_shown` is what was booked as going out and is not shown.
+ * A reason for a case. `digest` is of what was seen: an `explain` decision acknowledges exactly
+ * this. `missing` of a `refund_not_shown` is what was booked as going out and is not shown.
  */
 export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
 
@@ -104,7 +107,9 @@ export function classify(facts: Facts): Finding[] {
   return findings;
 }
 
-/** What the sources report that say so. A change of another source is no news about this finding. */
+/**
+ * What the sources report that say so. A change of another source is no news about this finding.
+ */
 function seenBy({ position, reported, verify }: Facts, saysSo: (standing: Standing) => boolean): unknown {
   const sources = (['verify', 'history'] as const).filter((name) => saysSo(position[name]));
   return sources.map((name) => {
@@ -127,7 +132,7 @@ function classOfMissing({ position: { verify, history }, isInHistory }: Facts): 
 
 /** Why held money pays nothing: the first reason that fits. */
 function classOfHeld({ order, currency, asked, isDecided, isProof, verify, position: { held } }: Facts): CaseClass {
-  const shows = verify?.shows ?? 0n;
+  const balance = verify?.balance ?? 0n;
   if (order === null) return 'unknown_reference';
   if (currency !== order.currency) return 'currency_mismatch';
   if (isDecided) return 'paid_after_decision';
@@ -135,10 +140,10 @@ function classOfHeld({ order, currency, asked, isDecided, isProof, verify, posit
   if (isProof) return isPowerOfTenApart(held + asked, asked) ? 'unit_error' : 'charged_again';
   if (order.isPaid) return 'duplicate_payment';
   if (order.isEnded) return 'paid_after_end';
-  if (shows === 0n) return 'contradicted';
+  if (balance === 0n) return 'contradicted';
   if (verify?.doubt) return 'unproven';
-  if (isPowerOfTenApart(shows, asked)) return 'unit_error';
-  if (held >= order.due && shows < order.due) return 'contradicted';
+  if (isPowerOfTenApart(balance, asked)) return 'unit_error';
+  if (held >= order.due && balance < order.due) return 'contradicted';
   // Verify shows what would pay the order, and the history leaves less of it.
   if (held === order.due || held === order.amount) return 'contradicted';
   return held < order.due ? 'underpaid' : 'overpaid';
@@ -147,8 +152,8 @@ function classOfHeld({ order, currency, asked, isDecided, isProof, verify, posit
 type Said = { word: string | null; outcome: string; doubt: string | null };
 
 /**
- * What each source said when a case was opened or changed, for people. Amounts are decimal texts of the currency. Null:
- * this source never said it.
+ * What each source said when a case was opened or changed, for people. Amounts are decimal texts of
+ * the currency. Null: this source never said it.
  */
 export function saidBySources(
   said: Said | undefined,

@@ -24,7 +24,7 @@ export type Situation = {
     isOurCurrency: boolean;
   } | null;
   /** The balance that verify's newest readable answer shows in this currency. */
-  verifyShows: bigint;
+  verifyBalance: bigint;
 };
 
 /** What a decision does. */
@@ -38,7 +38,10 @@ export type Effect = {
 
 const NO_EFFECT: Effect = { booking: {}, marksPaid: false, endsOrder: false };
 
-/** The table of decisions. @returns the effect, or why the decision is not allowed: half a sentence for people */
+/**
+ * The table of decisions.
+ * @returns the effect, or why the decision is not allowed: half a sentence for people
+ */
 export function effectOf(situation: Situation): Effect | string {
   const { as, elsewhere, case: about } = situation;
   const isNotShown = about.class === 'refund_not_shown';
@@ -65,11 +68,11 @@ function askRest(situation: Situation): Effect | string {
 }
 
 /** Why the held money can pay nothing of the order now. Null: it can. */
-function whyNotPayable({ case: about, ledger, order, verifyShows }: Situation): string | null {
+function whyNotPayable({ case: about, ledger, order, verifyBalance }: Situation): string | null {
   const historyShows = historyBalance(ledger);
   if (about.held === 0n) return 'nothing is held';
   if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
-  if (verifyShows < about.held) return 'verify does not show all of it';
+  if (verifyBalance < about.held) return 'verify does not show all of it';
   if (historyShows !== null && historyShows < about.held) return 'the history does not leave all of it';
   return null;
 }
@@ -78,7 +81,10 @@ function isOpen(order: Situation['order']): boolean {
   return order !== null && order.isOurCurrency && !order.isPaid && !order.isEnded;
 }
 
-/** Held money is refunded or kept. Of an overpaid order, what is due pays it and only the surplus goes back. */
+/**
+ * Held money is refunded or kept. Of an overpaid order, what is due pays it and only the surplus
+ * goes back.
+ */
 function giveUp(situation: Situation): Effect {
   const { as, elsewhere, case: about } = situation;
   const captured = as === 'refund' && about.class === 'overpaid' ? payableDue(situation) : 0n;
@@ -90,8 +96,8 @@ function giveUp(situation: Situation): Effect {
 }
 
 /** What is due, if the order is open and both sources leave as much. Else 0. */
-function payableDue({ ledger, order, verifyShows }: Situation): bigint {
-  if (order === null || !isOpen(order) || verifyShows < order.due) return 0n;
+function payableDue({ ledger, order, verifyBalance }: Situation): bigint {
+  if (order === null || !isOpen(order) || verifyBalance < order.due) return 0n;
   return historyLeaves(ledger, order.due) ? order.due : 0n;
 }
 
@@ -113,7 +119,7 @@ function settleNotShown({ as, elsewhere, case: about }: Situation): Effect | str
   return 'make the refund at the payment service: the case then closes without a decision';
 }
 
-function explain({ case: about, verifyShows }: Situation): Effect | string {
-  const verifyShowsNone = about.class === 'contradicted' && verifyShows === 0n;
+function explain({ case: about, verifyBalance }: Situation): Effect | string {
+  const verifyShowsNone = about.class === 'contradicted' && verifyBalance === 0n;
   return about.held === 0n || verifyShowsNone ? NO_EFFECT : 'money is held: accept it, refund it or keep it';
 }

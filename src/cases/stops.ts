@@ -32,10 +32,11 @@ const DAY_MS = 24 * HOUR_MS;
 const payerOf = (email: string): string => email.toLowerCase().replace(/\+.*(?=@)/, '');
 
 /**
- * A payment that came a power of ten apart is a mistake of one payer, or of a unit. The second one within an hour, of
- * another order and another payer, stops the currency, but only if no payment of it came exactly within a day: payers
- * choose what they pay, and no number of them can undo an exact payment of somebody else. Once a person has allowed the
- * currency again, the program does not stop it for a day.
+ * A payment that came a power of ten apart is a mistake of one payer, or of a unit. The second one
+ * within an hour, of another order and another payer, stops the currency, but only if no payment of
+ * it came exactly within a day: payers choose what they pay, and no number of them can undo an
+ * exact payment of somebody else. Once a person has allowed the currency again, the program does
+ * not stop it for a day.
  */
 export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, currency: string, now: Date): Promise<void> {
   const since = new Date(now.getTime() - HOUR_MS);

@@ -8,9 +8,10 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * All limits of shoppers follow from CHECKOUTS_PER_MINUTE, N; 0: none. Checkouts of one client address: N a minute. Of
- * one e-mail address: N/10 a minute and N a day, and only what the service opened counts, or a stranger could lock an
- * address out with baskets of nothing. Returns and reads of one client address: 5N a minute.
+ * All limits of shoppers follow from CHECKOUTS_PER_MINUTE, N; 0: none. Checkouts of one client
+ * address: N a minute. Of one e-mail address: N/10 a minute and N a day, and only what the service
+ * opened counts, or a stranger could lock an address out with baskets of nothing. Returns and reads
+ * of one client address: 5N a minute.
  */
 export function createCheckoutLimits(pool: Pool, n: number) {
   const ofAddress = createLimit({ pool, name: 'checkout', points: n, perSec: MINUTE });
@@ -31,7 +32,8 @@ export function createCheckoutLimits(pool: Pool, n: number) {
     hasRoom: async (email: string): Promise<boolean> =>
       (await perMinute.has(keyOf(email))) && (await perDay.has(keyOf(email))),
     countOpened: async (email: string): Promise<void> => {
-      // Over the limit by those that were in flight together: they count, and the next one is refused.
+      // Over the limit by those that were in flight together: they count, and the next one is
+      // refused.
       await Promise.allSettled([perMinute.take(keyOf(email)), perDay.take(keyOf(email))]);
     },
     /** Beyond it the order is shown as it stands: the schedule asks all the same. */

@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import type { Gateway } from '../gateway/gateway.ts';
 import { INITIALIZE_MS, type InitializeResult } from '../gateway/initialize.ts';
 import { changeOrder } from '../payments/change-order.ts';
-import { record, setPayment, type Change, type Dossier, type Terms } from '../payments/change.ts';
+import type { Aggregate, Policy } from '../payments/aggregate.ts';
+import { record, setPayment, type Change } from '../payments/change.ts';
 import { Problem } from '../platform/problem.ts';
 import type { CheckoutLimits } from './limits.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
@@ -10,7 +11,7 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 export type OpenParts = {
   prisma: PrismaClient;
   gateway: Gateway;
-  terms: Terms;
+  policy: Policy;
   /** Where the shopper comes back to: this and the reference. */
   returnBase: () => string;
   limits: CheckoutLimits;
@@ -21,16 +22,18 @@ export type OpenParts = {
 export type Placed = { orderId: string; reference: string; amount: bigint; currency: string; email: string };
 export type Opened = { orderId: string; reference: string; amount: bigint; currency: string; checkoutUrl: string };
 
-/** By then initialize has answered, or its process is dead; the database's default of `next_check_at` is the same. */
+/**
+ * By then initialize has answered, or its process is dead; the database's default of
+ * `next_check_at` is the same.
+ */
 export const SENDING_MS = INITIALIZE_MS + 5_000;
 export const RETRY_SEC = 5;
 const FIRST_CHECK_MS = 5_000;
 
 /**
  * Opens a committed payment at the service: one initialize call, ever, for its reference.
- * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is unknown, 409 when the
- * order
- * was paid, held or ended meanwhile: its page must not be paid
+ * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is
+ * unknown, 409 when the order was paid, held or ended meanwhile: its page must not be paid
  */
 export async function openPayment(
   parts: OpenParts,
@@ -41,7 +44,7 @@ export async function openPayment(
   const result = await gateway.initialize(request);
   const status = await changeOrder(parts, orderId, 'service', (change) => {
     writeResult(change, reference, result);
-    return change.dossier.status;
+    return change.aggregate.status;
   });
   logger.info(
     { orderId, reference, outcome: result.outcome, reason: 'reason' in result ? result.reason : undefined },
@@ -62,8 +65,8 @@ export async function openPayment(
 }
 
 function writeResult(change: Change, reference: string, result: InitializeResult): void {
-  const { dossier, now } = change;
-  const payment = dossier.payments.find((one) => one.reference === reference);
+  const { aggregate, now } = change;
+  const payment = aggregate.payments.find((one) => one.reference === reference);
   if (payment === undefined) throw new Error(`${reference} is no payment of its order`);
   record(change, `initialize ${result.outcome}`, reference, 'reason' in result ? { reason: result.reason } : {});
   // A webhook, or the schedule, may have been faster: what verify said stays.
@@ -87,6 +90,6 @@ const REFUSALS = {
 } as const;
 
 /** Why an order in this state takes no further payment; null: it does. */
-export function refusalOf(status: Dossier['status'], orderId: string): Problem | null {
+export function refusalOf(status: Aggregate['status'], orderId: string): Problem | null {
   return status === 'pending' || status === 'failed' ? null : new Problem(REFUSALS[status], { extra: { orderId } });
 }

@@ -15,9 +15,10 @@ const MOST_TOGETHER = 32;
 const GROUPS = new WeakMap<PrismaClient, (order: NewOrder & { mode: Mode }) => Promise<void>>();
 
 /**
- * Stores an order with its lines, its payment, its key and its first journal line, before anything is sent. Orders that
- * are placed at the same moment are stored by one statement.
- * @throws an error of the database, such as one of `idempotency_keys_pkey` if the key was used at the same moment
+ * Stores an order with its lines, its payment, its key and its first journal line, before anything
+ * is sent. Orders that are placed at the same moment are stored by one statement.
+ * @throws an error of the database, such as one of `idempotency_keys_pkey` if the key was used at
+ * the same moment
  */
 export async function placeOrder(prisma: PrismaClient, mode: Mode, order: NewOrder): Promise<void> {
   const known = GROUPS.get(prisma);
@@ -32,7 +33,10 @@ export async function placeOrder(prisma: PrismaClient, mode: Mode, order: NewOrd
   await enter({ ...order, mode });
 }
 
-/** If the database refuses the group, nothing of it has happened, and each order is placed alone once. */
+/**
+ * If the database refuses the group, nothing of it has happened, and each order is placed alone
+ * once.
+ */
 async function placeTogether(prisma: PrismaClient, group: Waiting[]): Promise<void> {
   try {
     await insert(prisma, group);

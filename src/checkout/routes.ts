@@ -55,7 +55,10 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
   return router;
 }
 
-/** Browsers say where a form or a script comes from. Other programs do not, and hold no shopper's cookies. */
+/**
+ * Browsers say where a form or a script comes from. Other programs do not, and hold no shopper's
+ * cookies.
+ */
 function refuseForeignOrigin(req: Request, { ownOrigin, storefrontOrigins }: CheckoutRoutesParts): void {
   const origin = req.get('origin');
   if (origin !== undefined && origin !== ownOrigin() && !storefrontOrigins.includes(origin))
@@ -80,7 +83,10 @@ async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opene
   return startCheckout(parts, { ...basket, returnUrl }, key);
 }
 
-/** A plain HTML form: `email`, a `quantity` (1 where it is missing) for each `sku`, or `orderId`; `intent` is its idempotency key. */
+/**
+ * A plain HTML form: `email`, a `quantity` (1 where it is missing) for each `sku`, or `orderId`;
+ * `intent` is its idempotency key.
+ */
 function readForm(text: string): { input: unknown; intent: string | undefined } {
   const form = new URLSearchParams(text);
   const one = (name: string): Record<string, string> => (form.get(name) ? { [name]: form.get(name) ?? '' } : {});
@@ -128,7 +134,8 @@ const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * @param header as it was sent; undefined: the request has none
- * @param owner the e-mail address that the key belongs to: a guessed key of a stranger's is another key
+ * @param owner the e-mail address that the key belongs to: a guessed key of a stranger's is another
+ * key
  * @param request all that must be the same when the key comes again
  * @throws {Problem} 400 for a key that cannot be one
  */

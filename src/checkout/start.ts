@@ -3,10 +3,10 @@ import { priceBasket, type Catalogue } from '../orders/catalogue.ts';
 import { totalOf, type Basket } from '../orders/input.ts';
 import { priceEndsAt } from '../orders/order.ts';
 import { changeOrder } from '../payments/change-order.ts';
-import { addPayment, record, setOrder, type Change, type DossierPayment } from '../payments/change.ts';
+import { partPaid, partPaymentOf, type AggregatePayment } from '../payments/aggregate.ts';
+import { addPayment, record, setOrder, type Change } from '../payments/change.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import { lease } from '../payments/due.ts';
-import { partPaid, partPaymentOf } from '../payments/facts.ts';
 import { ALL, openStops } from '../cases/stops.ts';
 import { constraintOf } from '../platform/db.ts';
 import { isSameDigest, newOrderId } from '../platform/ids.ts';
@@ -30,8 +30,9 @@ const MAX_PAYABLE = 5;
 const STOPPED_RETRY_SEC = 60;
 
 /**
- * Starts a checkout of a basket. The order is priced here, and all of it is committed before the service is called, so
- * no crash loses a payment. The same key again leads to the same order as it stands now.
+ * Starts a checkout of a basket. The order is priced here, and all of it is committed before the
+ * service is called, so no crash loses a payment. The same key again leads to the same order as it
+ * stands now.
  * @throws {Problem} whatever keeps the shopper from paying
  */
 export async function startCheckout(
@@ -68,7 +69,8 @@ async function findByKey({ prisma, gateway: { mode } }: CheckoutParts, key: Key 
 }
 
 /**
- * Binds a key to a request that names its order. The key that placed the order, or went on with it, may come again.
+ * Binds a key to a request that names its order. The key that placed the order, or went on with it,
+ * may come again.
  * @throws {Problem} 422 where the key was used for another order
  */
 export async function claimKey(parts: CheckoutParts, key: Key | null, orderId: string): Promise<void> {
@@ -87,9 +89,10 @@ function refuseStopped(stops: readonly Stop[], currency: string): void {
 }
 
 /**
- * Goes on with an order that exists. Each payment that may still be paid is asked about first: verify may know that one
- * is paid, or over. Then the page that is open is handed out again, or the next payment is made. A next payment is made
- * even without an answer about payments whose pages are dead.
+ * Goes on with an order that exists. Each payment that may still be paid is asked about first:
+ * verify may know that one is paid, or over. Then the page that is open is handed out again, or the
+ * next payment is made. A next payment is made even without an answer about payments whose pages
+ * are dead.
  * @throws {Problem} whatever keeps the shopper from paying
  */
 export async function continueCheckout(parts: CheckoutParts, orderId: string): Promise<Opened> {
@@ -106,7 +109,7 @@ export async function continueCheckout(parts: CheckoutParts, orderId: string): P
     const taken = plan.next === 'ask' ? await lease(parts, plan.reference, 'checkout') : null;
     if (taken !== null) {
       asked.add(taken.reference);
-      await parts.confirm(taken, 'person', ASK_MS);
+      await parts.confirm(taken, 'interactive', ASK_MS);
       // Another request is sending a payment, or asking about this one: look again.
     } else await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
   }
@@ -127,34 +130,38 @@ type Plan =
   | { next: 'wait' }
   | { next: 'ask'; reference: string };
 
-/** @param stops what is stopped: a stop that begins at this moment may come too late for one payment */
+/**
+ * @param stops what is stopped: a stop that begins at this moment may come too late for one payment
+ */
 function planOrPlaceNext(
   change: Change,
   { adapter, references }: Gateway,
   asked: ReadonlySet<string>,
   stops: readonly Stop[],
 ): Plan {
-  const { dossier, now } = change;
-  const { id: orderId, currency, email, status } = dossier;
-  const due = dossier.amount - partPaid(dossier);
+  const { aggregate, now } = change;
+  const { id: orderId, currency, email, status } = aggregate;
+  const due = aggregate.amount - partPaid(aggregate);
   const refusal = refusalOf(status, orderId);
   if (refusal !== null) throw refusal;
-  // A time of the future was stored before the database's clock was set back, and is not of just now.
+  // A time of the future was stored before the database's clock was set back, and is not of just
+  // now.
   const isWithin = (since: Date | null, ms: number): boolean => {
     const ageMs = since === null ? 0 : now.getTime() - since.getTime();
     return ageMs >= 0 && ageMs < ms;
   };
-  const payable = dossier.payments.filter((one) => one.status === 'sending' || one.status === 'open');
+  const payable = aggregate.payments.filter((one) => one.status === 'sending' || one.status === 'open');
   // What is due depends on the part payments, so verify must show them, too.
-  const parts = dossier.payments.filter((one) => partPaymentOf(dossier, one) > 0n);
+  const parts = aggregate.payments.filter((one) => partPaymentOf(aggregate, one) > 0n);
   // Its initialize call has not been answered yet. One whose result is unknown has a reason.
-  const isBeingSent = (one: DossierPayment): boolean =>
+  const isBeingSent = (one: AggregatePayment): boolean =>
     one.status === 'sending' && one.reason === null && isWithin(one.createdAt, SENDING_MS);
   if (payable.some(isBeingSent)) return { next: 'wait' };
-  const isFresh = ({ answeredAt, unreadableSince }: DossierPayment): boolean =>
+  const isFresh = ({ answeredAt, unreadableSince }: AggregatePayment): boolean =>
     answeredAt !== null && unreadableSince === null && isWithin(answeredAt, JUST_NOW_MS);
-  // One that cannot be asked about waits like any other hint: a stranger's would wear out the questions of all.
-  const isPutOff = ({ failures, nextCheckAt }: DossierPayment): boolean =>
+  // One that cannot be asked about waits like any other notification: a stranger's would wear out
+  // the questions of all.
+  const isPutOff = ({ failures, nextCheckAt }: AggregatePayment): boolean =>
     failures >= 3 && nextCheckAt !== null && nextCheckAt > now;
   const unasked = [...payable, ...parts].find((one) => !isFresh(one) && !isPutOff(one) && !asked.has(one.reference));
   if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
@@ -171,7 +178,7 @@ function planOrPlaceNext(
       next: 'hand-out',
       opened: { orderId, reference: page.reference, amount: due, currency, checkoutUrl: page.checkoutUrl },
     };
-  const priceEnd = priceEndsAt(dossier, change.terms.payableDays);
+  const priceEnd = priceEndsAt(aggregate, change.policy.payableDays);
   if (priceEnd !== null && priceEnd <= now) throw new Problem('order-expired', { extra: { orderId } });
   if (payable.length >= MAX_PAYABLE) throw new Problem('too-many-open-payments', { retryAfterSec: 60 });
   refuseStopped(stops, currency);

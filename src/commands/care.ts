@@ -22,7 +22,7 @@ export const CARE = [
     const lines = data.identity.map(({ currency, serviceTotal, earned, classes, difference }) => {
       const others = Object.entries(classes).filter(([, amount]) => /[1-9]/.test(amount));
       const sum = [`earned ${earned}`, ...others.map((other) => other.join(' '))].join(' + ');
-      return `${currency}  the service lists ${serviceTotal} = ${sum}; unexplained ${difference}`;
+      return `${currency}  the history has ${serviceTotal} = ${sum}; unexplained ${difference}`;
     });
     const counts = `${title}. ${data.payments} payments, ${data.matched} matched, ${data.repaired} repaired.`;
     const open = exitCode === 0 ? null : (await workList(parts)).sentence;
@@ -74,9 +74,12 @@ export const CARE = [
   }),
 ];
 
-/** What the history shows and no order of ours has, for the orders that a restored database may lack. */
-async function moneyWithoutOrder({ prisma, terms }: CommandParts): Promise<Outcome> {
-  const where = { mode: terms.mode, orderId: null, cases: { some: { closedAt: null } } };
+/**
+ * What the history shows and no order of ours has, for the orders that a restored database may
+ * lack.
+ */
+async function moneyWithoutOrder({ prisma, policy }: CommandParts): Promise<Outcome> {
+  const where = { mode: policy.mode, orderId: null, cases: { some: { closedAt: null } } };
   const data = await prisma.payment.findMany({ where, orderBy: { createdAt: 'asc' } });
   const lines = data.map((one) => `${one.reference}  ${amountText(one)}`);
   return { data, sentence: lines.join('\n') || 'No money is without an order.' };

@@ -22,10 +22,13 @@ function rowOf(one: ToldCase, parts: CommandParts) {
 
 const NO_CASE = { id: null, reference: null, orderId: null, held: null, missing: null, currency: null };
 
-/** Tasks that are not cases: messages that were not sent, and problems that the last whole run could not settle. */
+/**
+ * Tasks that are not cases: messages that were not sent, and problems that the last whole run could
+ * not settle.
+ */
 async function otherRows(parts: CommandParts) {
-  const { prisma, terms } = parts;
-  const { mode } = terms;
+  const { prisma, policy } = parts;
+  const { mode } = policy;
   const waiting = await waitingMessages(parts);
   const messages = await prisma.message.findMany({ where: { mode, ...GIVEN_UP }, orderBy: { seq: 'asc' } });
   const whole = { mode, full: true, verdict: { in: ['agreed', 'findings'] } };
@@ -50,7 +53,7 @@ async function otherRows(parts: CommandParts) {
 
 /** The work list, oldest first, as data and as text. @param all with the cases that are closed */
 export async function workList(parts: CommandParts, all = false) {
-  const where = { mode: parts.terms.mode, ...(!all && { closedAt: null }) };
+  const where = { mode: parts.policy.mode, ...(!all && { closedAt: null }) };
   const cases = await parts.prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' } });
   const rows = [...cases.map((one) => rowOf(one, parts)), ...(await otherRows(parts))];
   const lines = rows.map(({ row: { id, openedAt, orderId, reference, sentence }, next }) => {
@@ -61,7 +64,7 @@ export async function workList(parts: CommandParts, all = false) {
 }
 
 /** @throws {UserFacingError} (64) where there is none */
-async function findCase({ prisma, terms: { mode } }: CommandParts, id: string): Promise<ToldCase> {
+async function findCase({ prisma, policy: { mode } }: CommandParts, id: string): Promise<ToldCase> {
   const found = await prisma.case.findFirst({ where: { id: BigInt(id), mode }, include: TOLD_CASE });
   if (found === null) throw usageError(`There is no case ${id}: cases list shows them.`);
   return found;

@@ -8,7 +8,10 @@ const COMMON = described({ by: BY, json: FLAG });
 const inputOf = ({ input, effect }: Action) =>
   input.extend((effect === undefined ? COMMON.omit({ by: true }) : COMMON).shape).strict();
 
-/** `typed`: ORDER, --note NOTE, --elsewhere. @param input those of a form are without `by` and `json` */
+/**
+ * `typed`: ORDER, --note NOTE, --elsewhere.
+ * @param input those of a form are without `by` and `json`
+ */
 export function fieldsOf(action: Action, input = inputOf(action)) {
   const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   return Object.entries(properties).map(([name, schema]) => {
@@ -34,7 +37,8 @@ export function helpOf(action: Action): string {
 /**
  * Reads what was typed after the name of an action.
  * @param user who acts where nobody is named; null: then somebody must be
- * @throws {UserFacingError} (64) for what it does not know, what is missing, and bad values: what to do
+ * @throws {UserFacingError} (64) for what it does not know, what is missing, and bad values: what
+ * to do
  */
 export function readInput(action: Action, words: readonly string[], user: string | null) {
   const refuse = (why: string) => usageError(`${why}.\nUsage: ${usageOf(action)}`);

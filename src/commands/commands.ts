@@ -13,7 +13,10 @@ export const ACTIONS = [...CASES, ...MESSAGES, ...ORDERS, ...REPORTS, DOCTOR, ..
 /** One line for each command. */
 export const overview = (): string => ['Commands, each with --help:', ...ACTIONS.map(usageOf)].join('\n  ');
 
-/** The action that words name, and the words after its name; `cases` alone is `cases list`. @returns null: none */
+/**
+ * The action that words name, and the words after its name; `cases` alone is `cases list`.
+ * @returns null: none
+ */
 export function findAction(words: readonly string[]): { action: Action; rest: readonly string[] } | null {
   const [first = '', second = '--'] = words;
   const names = [`${first} ${second}`, first, ...(second.startsWith('--') ? [`${first} list`] : [])];

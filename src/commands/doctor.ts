@@ -12,7 +12,10 @@ import { amountText } from '../reporting/words.ts';
 import { action, FLAG, type CommandParts } from './registry.ts';
 import words from './words.json' with { type: 'json' };
 
-/** Whether it is fine (null: it could not be asked), and what is seen. What to do stands in words.json. */
+/**
+ * Whether it is fine (null: it could not be asked), and what is seen. What to do stands in
+ * words.json.
+ */
 type Found = [isFine: boolean | null, says: string, todo?: string];
 type Checks = Record<string, (parts: CommandParts) => Found | Promise<Found>>;
 /** What is wrong unless it is fine. All else works, and a person should look at it. */
@@ -39,7 +42,7 @@ const DAILY: Checks = {
     return [false, `The database has some that this version does not know: ${names.join(', ')}.`];
   },
   service: async ({ gateway: { mode, references, verify } }) => {
-    const { outcome, httpStatus } = await verify(references.create(), 'person', 8_000);
+    const { outcome, httpStatus } = await verify(references.create(), 'interactive', 8_000);
     const says = `It takes the key, of ${mode} mode. A payment that nobody has is ${outcome} (HTTP ${httpStatus}).`;
     return [outcome === 'not_found', says];
   },
@@ -60,7 +63,7 @@ const DAILY: Checks = {
     const { value: page } = await readPages(gateway, history, { path, number: 1 }).next();
     if (page === null || typeof page === 'string') return [null, `${page ?? 'It has no page'}.`];
     const unread = page.rows.filter((row) => 'unreadable' in readRow(row, gateway)).length;
-    return [unread === 0, `Of ${page.rows.length} rows of the list’s first page it cannot read ${unread}.`];
+    return [unread === 0, `Of ${page.rows.length} rows of the first page of the history it cannot read ${unread}.`];
   },
   clock: async ({ config }) => {
     const { date } = (await reach(config.GATEWAY_URL)).headers;
@@ -109,7 +112,7 @@ const LIVE: Checks = {
     const first = mode === 'live' ? await prisma.proof.findFirst({ where: { mode }, orderBy: { at: 'asc' } }) : null;
     if (first === null) return [false, 'No live one is paid yet: buy your cheapest thing.'];
     const { currency, reference, price: amount } = first;
-    const { body } = await verify(reference, 'person', 8_000);
+    const { body } = await verify(reference, 'interactive', 8_000);
     const figure = adapter.read(adapter.verify.record(JSON.parse(body)))?.amount ?? 'nothing';
     const unit = `${adapter.amountUnit} units with ${adapter.decimals?.[currency] ?? minorDigits(currency) ?? 0} decimals`;
     return [false, `Its price was ${amountText({ amount, currency })}; the service says ${figure}, in ${unit}.`];

@@ -9,12 +9,15 @@ export const GIVEN_UP = { sentAt: null, heldBy: null, nextTryAt: null, tries: { 
 
 type Work = (change: Change, message: Message) => MessageChange;
 
-/** Changes a message behind its order's lock. @param work says what changes, or throws why nothing does */
+/**
+ * Changes a message behind its order's lock.
+ * @param work says what changes, or throws why nothing does
+ */
 async function changeMessage(parts: CommandParts, id: string, work: Work): Promise<void> {
-  const found = await parts.prisma.message.findUnique({ where: { id, mode: parts.terms.mode } });
+  const found = await parts.prisma.message.findUnique({ where: { id, mode: parts.policy.mode } });
   if (found?.orderId == null) throw usageError(`There is no message ${id}: messages list shows them.`);
   await changeOrder(parts, found.orderId, parts.by, (change) => {
-    const message = change.dossier.messages.find((one) => one.id === id) ?? found;
+    const message = change.aggregate.messages.find((one) => one.id === id) ?? found;
     setMessage(change, message, work(change, message));
   });
   parts.onMessage();
@@ -23,7 +26,7 @@ async function changeMessage(parts: CommandParts, id: string, work: Work): Promi
 const RESENDING = { message: TEXT, 'despite-missing-money': FLAG, note: TEXT.optional() };
 
 export const MESSAGES = [
-  action('viewer', 'messages list', {}, async ({ prisma, terms: { mode } }) => {
+  action('viewer', 'messages list', {}, async ({ prisma, policy: { mode } }) => {
     const unsent = { where: { mode, sentAt: null }, orderBy: { seq: 'asc' }, omit: { body: true } } as const;
     const data = (await prisma.message.findMany(unsent)).map((one) => {
       const next = one.nextTryAt?.toISOString() ?? (one.tries > 0 ? 'given up' : 'not wanted');
@@ -36,7 +39,7 @@ export const MESSAGES = [
     const isDespite = input['despite-missing-money'];
     if (isDespite && (note === null || id === 'all'))
       throw usageError('--despite-missing-money is for one message, and --note NOTE says why.');
-    const where = { mode: parts.terms.mode, sentAt: null, heldBy: null, liftedBy: null, body: { not: '' } };
+    const where = { mode: parts.policy.mode, sentAt: null, heldBy: null, liftedBy: null, body: { not: '' } };
     const all = id === 'all' ? await parts.prisma.message.findMany({ where, orderBy: { seq: 'asc' } }) : [{ id }];
     for (const one of all)
       await changeMessage(parts, one.id, (change, { type, body }) => {

@@ -10,17 +10,22 @@ import words from './words.json' with { type: 'json' };
 
 export const viewOf = ({ config }: CommandParts): View => ({ now: new Date(), timeZone: config.SHOP_TIME_ZONE });
 
-/** An address, however it was written. PostgreSQL's ILIKE would take its _ and % for any letters. */
+/**
+ * An address, however it was written. PostgreSQL's ILIKE would take its _ and % for any letters.
+ */
 export const isAddress = (email: string) =>
   ({ equals: email.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' }) as const;
 
 const MAX_NAMED = 20;
 
-/** The order that a person means. @throws {UserFacingError} (64) where there is none, or several: then it lists them */
+/**
+ * The order that a person means.
+ * @throws {UserFacingError} (64) where there is none, or several: then it lists them
+ */
 export async function findOrder(parts: CommandParts, text: string): Promise<Order> {
-  const { prisma, gateway, terms } = parts;
+  const { prisma, gateway, policy } = parts;
   const reference = gateway.references.parse(text) ?? '';
-  const { mode } = terms;
+  const { mode } = policy;
   const paid = await prisma.payment.findFirst({ where: { mode, reference }, select: { orderId: true } });
   const whole = [{ id: { in: [text, paid?.orderId ?? text] } }, { externalId: text }];
   const newest = { orderBy: { createdAt: 'desc' }, take: MAX_NAMED } as const;

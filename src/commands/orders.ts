@@ -16,7 +16,7 @@ const CURRENCY = z.string().transform(toStop).pipe(z.string());
 export const ORDERS = [
   action('viewer', 'orders list DAY', { day: DAY }, async (parts, { day }) => {
     const view = viewOf(parts);
-    const where = { mode: parts.terms.mode, createdAt: spanOf(day, view) };
+    const where = { mode: parts.policy.mode, createdAt: spanOf(day, view) };
     const told = { include: TOLD, orderBy: { createdAt: 'asc' }, take: MAX_LISTED } as const;
     const count = await parts.prisma.order.count({ where });
     const data = (await parts.prisma.order.findMany({ where, ...told })).map((order) => {
@@ -60,15 +60,15 @@ export const ORDERS = [
     'checkouts stop CURRENCY',
     { currency: CURRENCY, note: TEXT },
     async (parts, { currency, note }) => {
-      const { prisma, terms, by } = parts;
-      await stopCheckouts(prisma, terms.mode, currency, by, note);
+      const { prisma, policy, by } = parts;
+      await stopCheckouts(prisma, policy.mode, currency, by, note);
       await prisma.journalEntry.create({ data: { what: 'checkouts stopped', by, data: { currency, note } } });
       return { sentence: 'Nobody can begin to pay in it from now on.' };
     },
   ),
   action('operator', 'checkouts resume CURRENCY', { currency: CURRENCY }, async (parts, { currency }) => {
-    const { prisma, terms, by } = parts;
-    if (!(await resumeCheckouts(prisma, terms.mode, currency, by))) return { sentence: 'There was no such stop.' };
+    const { prisma, policy, by } = parts;
+    if (!(await resumeCheckouts(prisma, policy.mode, currency, by))) return { sentence: 'There was no such stop.' };
     await prisma.journalEntry.create({ data: { what: 'checkouts resumed', by, data: { currency } } });
     return { sentence: 'The stop is over.' };
   }),

@@ -14,17 +14,25 @@ const ACTIONS: Record<string, Words> = words.actions;
 
 /** `hasReceiver`: whether this process would deliver messages. */
 type Opened = { config: Config; database: Database; gateway: Gateway; logger: Logger; hasReceiver: boolean };
-/** What actions work with. `by`: the name of the person who acts; empty where an action only reads. */
+/**
+ * What actions work with. `by`: the name of the person who acts; empty where an action only reads.
+ */
 export type CommandParts = ActParts & Opened & { by: string };
 
 /** What came of it, in words or in pieces of a file; for programs; and the exit code, if not 0. */
 export type Outcome = { sentence: string | AsyncIterable<string>; data?: unknown; exitCode?: 0 | 1 | 2 };
 
-/** What it does, what will be once it is done (left out: it only reads), and what is typed, for instance. */
+/**
+ * What it does, what will be once it is done (left out: it only reads), and what is typed, for
+ * instance.
+ */
 type Words = { words: string; effect?: string; example: string };
 type Shape = Record<string, z.ZodType>;
 type Doing<S extends Shape> = { run(parts: CommandParts, input: z.output<z.ZodObject<S>>): Promise<Outcome> };
-/** What an operator can do or look at, written once: a command, and what a form of the console is made from. */
+/**
+ * What an operator can do or look at, written once: a command, and what a form of the console is
+ * made from.
+ */
 export type Action = {
   role: Role;
   name: string;

@@ -21,16 +21,16 @@ const MONTH = z.string().refine(isMonth);
 
 export const REPORTS = [
   action('viewer', 'books MONTH', { month: MONTH, totals: FLAG }, async (parts, { month, totals }) => {
-    const about = [parts.prisma, parts.terms.mode, month, parts.config.SHOP_TIME_ZONE] as const;
+    const about = [parts.prisma, parts.policy.mode, month, parts.config.SHOP_TIME_ZONE] as const;
     if (!totals) return { sentence: csvOf(bookPages(...about)) };
     const data = await bookTotals(...about);
     return { data, sentence: textOfTotals(month, data) };
   }),
   action('viewer', 'export WHAT', { what: z.enum(EXPORTS) }, (parts, { what }) =>
-    Promise.resolve({ sentence: exportCsv(parts.prisma, parts.terms.mode, what, viewOf(parts)) }),
+    Promise.resolve({ sentence: exportCsv(parts.prisma, parts.policy.mode, what, viewOf(parts)) }),
   ),
   action('viewer', 'explain ORDER', { order: TEXT, evidence: FLAG }, async (parts, { order, evidence }) => {
-    const [{ prisma, gateway }, { mode }, view] = [parts, parts.terms, viewOf(parts)];
+    const [{ prisma, gateway }, { mode }, view] = [parts, parts.policy, viewOf(parts)];
     // An unmatched payment has no order.
     const where = { mode, reference: gateway.references.parse(order) ?? '', orderId: null };
     const unmatched = await prisma.payment.findFirst({ where, select: { reference: true } });
@@ -44,11 +44,11 @@ export const REPORTS = [
     await changeOrder(parts, id, parts.by, (change) => {
       record(change, 'proof made', null);
     });
-    return { sentence: (await proofPage(parts.prisma, parts.terms.mode, id, viewOf(parts))) ?? '' };
+    return { sentence: (await proofPage(parts.prisma, parts.policy.mode, id, viewOf(parts))) ?? '' };
   }),
   action('viewer', 'activity DAY', { day: DAY }, async (parts, { day }) => {
     const view = viewOf(parts);
-    const isOurs = { OR: [{ order: { mode: parts.terms.mode } }, { orderId: null }] };
+    const isOurs = { OR: [{ order: { mode: parts.policy.mode } }, { orderId: null }] };
     const where = { at: spanOf(day, view), by: { notIn: OWN_NAMES }, what: { in: ACTS }, ...isOurs };
     const data = await parts.prisma.journalEntry.findMany({ where, orderBy: { id: 'asc' }, omit: { hash: true } });
     const lines = data.map(({ at, by, orderId, what, amount, currency, data: said }) => {

@@ -45,7 +45,10 @@ export const findForm = (name: string | null): Action | undefined =>
 export const doneText = ({ name }: Action, sentence: unknown): string =>
   fill(DONE[name] ?? '', { sentence: String(sentence) });
 
-/** What a form sent, as its action takes it, or what is wrong by field. `as` may name a flag: `refund elsewhere`. */
+/**
+ * What a form sent, as its action takes it, or what is wrong by field. `as` may name a flag:
+ * `refund elsewhere`.
+ */
 export function readForm(act: Action, sent: URLSearchParams) {
   const [as = '', flag = ''] = (sent.get('as') ?? '').split(' ');
   const given: Record<string, unknown> = {};
@@ -68,7 +71,10 @@ const LABELS: Labels = words.labels;
 /** `hidden`: fields that nobody types; `without`: those that are left out, or drawn by `kids`. */
 type ActOptions = { hidden?: Record<string, string>; labels?: Labels; without?: readonly string[] };
 
-/** A form made of an action's input. Viewers see none, and a clerk sees in grey what takes an operator. */
+/**
+ * A form made of an action's input. Viewers see none, and a clerk sees in grey what takes an
+ * operator.
+ */
 export function act(here: Here, name: string, button: string, options: ActOptions = {}, ...kids: Kids[]): VNode | null {
   const { hidden = {}, labels = {}, without = [] } = options;
   const found = findForm(name);

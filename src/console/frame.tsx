@@ -10,14 +10,17 @@ import words from './words.json' with { type: 'json' };
 
 export type ConsoleParts = Omit<CommandParts, 'by'>;
 
-/** A form that was sent and not done: what was typed, what is wrong with it by field, or why nothing was done. */
+/**
+ * A form that was sent and not done: what was typed, what is wrong with it by field, or why nothing
+ * was done.
+ */
 export type Typed = { values: URLSearchParams; faults: Record<string, string>; error: string | null };
 
 /** What a console has. @param ownOrigin as browsers reach us */
 export function openConsole(parts: ConsoleParts, ownOrigin: () => string) {
   const sessions = createSessions(parts.config);
   const shop = (): string => new URL(ownOrigin()).hostname;
-  return { parts, sessions, shop, ownOrigin, books: createBooks(parts.prisma, parts.terms.mode) };
+  return { parts, sessions, shop, ownOrigin, books: createBooks(parts.prisma, parts.policy.mode) };
 }
 export type Console = ReturnType<typeof openConsole>;
 
@@ -25,16 +28,16 @@ export type Console = ReturnType<typeof openConsole>;
 export async function hereOf({ parts, sessions, shop, ownOrigin, books }: Console, req: Request) {
   const who = sessions.whoIs(req);
   if (who === null) throw new Problem('unauthorized');
-  const { prisma, terms, config } = parts;
+  const { prisma, policy, config } = parts;
   return {
-    ...{ parts: { ...parts, by: who.name }, prisma, mode: terms.mode, who, books, shop: shop() },
+    ...{ parts: { ...parts, by: who.name }, prisma, mode: policy.mode, who, books, shop: shop() },
     view: { now: new Date(), timeZone: config.SHOP_TIME_ZONE },
     /** As it was asked for, with its query: forms are sent there. */
     address: req.originalUrl,
     query: new URL(req.originalUrl, ownOrigin()).searchParams,
     id: String(req.params.id ?? ''),
     /** Open cases. */
-    todo: await prisma.case.count({ where: { mode: terms.mode, closedAt: null } }),
+    todo: await prisma.case.count({ where: { mode: policy.mode, closedAt: null } }),
     /** What was just done. */
     told: cookieOf(req, 'told'),
     typed: null as Typed | null,
@@ -42,7 +45,10 @@ export async function hereOf({ parts, sessions, shop, ownOrigin, books }: Consol
 }
 export type Here = Awaited<ReturnType<typeof hereOf>>;
 
-/** A page: its title and what stands below it; a whole document; or where to go instead. null: there is none. */
+/**
+ * A page: its title and what stands below it; a whole document; or where to go instead. null: there
+ * is none.
+ */
 export type Drawn = { title: string; body: Kids } | { html: string } | { to: string } | null;
 
 const asDocument = (title: string, kids: Kids): string =>

@@ -16,7 +16,10 @@ export const PAGE = 50;
 export const emailOf = ({ who }: Here, { email }: { email: string }): string =>
   may(who, 'clerk') ? email : masked(email);
 
-/** The oldest open cases, or the newest that are closed. @param after the id of the last one of the page before */
+/**
+ * The oldest open cases, or the newest that are closed.
+ * @param after the id of the last one of the page before
+ */
 export async function caseRows(here: Here, take: number, isDone = false, after = 0n) {
   const { prisma, mode, view } = here;
   const id = after === 0n ? {} : { id: isDone ? { lt: after } : { gt: after } };

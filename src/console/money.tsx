@@ -11,7 +11,10 @@ import * as ui from './parts.tsx';
 import { DAY_MS, heldNow } from './queries.ts';
 import words from './words.json' with { type: 'json' };
 
-/** The movements of some days in one currency, minor units. `orders`: paid ones; `held`: by how much that has grown. */
+/**
+ * The movements of some days in one currency, minor units. `orders`: paid ones; `held`: by how much
+ * that has grown.
+ */
 export type Sums = Record<keyof typeof words.sums | 'held', bigint>;
 export type Totals = Map<string, Sums>;
 const NAMES = [...(Object.keys(words.sums) as (keyof typeof words.sums)[]), 'held'] as const;

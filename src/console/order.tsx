@@ -3,7 +3,7 @@ import type { CaseClass } from '../cases/classes.ts';
 import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
 import { refundableOf } from '../ledger/books.ts';
 import { EMPTY } from '../ledger/ledger.ts';
-import { shownIn } from '../payments/facts.ts';
+import { balanceIn } from '../payments/aggregate.ts';
 import { ledgerOf } from '../ledger/stored.ts';
 import { shortOf } from '../commands/cases.ts';
 import { findAction } from '../commands/commands.ts';
@@ -28,7 +28,10 @@ type End = { value: string; texts: (typeof words.ends)['accept']; sum: string; n
 const ENDS: Record<string, End['texts']> = words.ends;
 const TRIED = [...DECISIONS.map((as) => ({ as, elsewhere: false })), { as: 'refund' as Decision, elsewhere: true }];
 
-/** The ends that the table of decisions allows now. Held money that goes another way is a box beside its refund. */
+/**
+ * The ends that the table of decisions allows now. Held money that goes another way is a box beside
+ * its refund.
+ */
 async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
   const { currency, payment, order, reference } = one;
   const where = { reference, outcome: { not: 'unreadable' as const } };
@@ -44,7 +47,7 @@ async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
       isEnded: order.endedAt !== null,
       isOurCurrency: order.currency === currency,
     },
-    verifyShows: newest ? shownIn(newest, currency) : 0n,
+    verifyBalance: newest ? balanceIn(newest, currency) : 0n,
   };
   const isNotShown = one.class === 'refund_not_shown';
   return TRIED.flatMap(({ as, elsewhere }): End[] => {
@@ -96,13 +99,15 @@ async function openCases(here: Here, { orderId }: Story): Promise<VNode[]> {
   return Promise.all(notices);
 }
 
-/** An order and a payment without one alike: how it stands, what to do, the money, what happened. */
+/**
+ * An order and a payment without one alike: how it stands, what to do, the money, what happened.
+ */
 async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<Kids> {
   const { prisma, view, who } = here;
   const { words: said, money, payments, happened, next, chain, orderId, evidence } = told;
   const names: Record<string, string> = words.money;
   const sums = money.map((one) => Object.entries(one).map(([name, sum]) => [names[name] ?? name, sum] as const));
-  const came = payments.map(({ came: sum, role, at, reference }) =>
+  const came = payments.map(({ received: sum, role, at, reference }) =>
     ui.line(`${sum ?? 'Nothing'}, begun `, ui.when(at, view), ', ', <b>{role}</b>, ': ', <code>{reference}</code>),
   );
   const story = happened.map(({ at, until, times, text: what }) => {

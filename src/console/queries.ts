@@ -56,7 +56,10 @@ async function readOrders({ prisma, mode, view }: Here, where: Prisma.OrderWhere
   });
 }
 
-/** The newest orders of some days, at most WINDOW. @param before the id of the last order of the page before */
+/**
+ * The newest orders of some days, at most WINDOW.
+ * @param before the id of the last order of the page before
+ */
 export function ordersOf(here: Here, { gte, lt }: Span, before = '', currency = '') {
   const where = { createdAt: { gte, lt }, ...(currency !== '' && { currency }) };
   return readOrders(here, where, WINDOW, before);

@@ -29,7 +29,10 @@ const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '6
 const fieldsOf = (req: Request) => new URLSearchParams(String(req.body).replaceAll('%00', ''));
 const send = (res: Response, html: string, status = 200) => res.status(status).type('html').send(html);
 
-/** The pages of operations: is everything all right, and what do I do now? @param ownOrigin as browsers reach us */
+/**
+ * The pages of operations: is everything all right, and what do I do now?
+ * @param ownOrigin as browsers reach us
+ */
 export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string): Router {
   const console = openConsole(parts, ownOrigin);
   const router = Router();
@@ -54,7 +57,7 @@ export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string): Rou
 function logIn(router: Router, { parts, sessions, shop }: Console): void {
   const tries = createLimit({ pool: parts.database.pool, name: 'login', points: 10, perSec: 900 });
   const page = (to: unknown, fault: string | null) =>
-    loginPage(shop(), parts.terms.mode, sessions.asksName, pageAfter(to), fault);
+    loginPage(shop(), parts.policy.mode, sessions.asksName, pageAfter(to), fault);
   router.get('/admin/login', (req, res) => void send(res, page(req.query.to, null)));
   router.post('/admin/login', async (req, res) => {
     if (!isFromHere(req)) throw new Problem('foreign-origin');
@@ -99,7 +102,10 @@ async function show(res: Response, draw: Draw, here: Here, status = 200): Promis
   else send(res, 'html' in drawn ? drawn.html : framed(here, drawn.title, drawn.body), status);
 }
 
-/** What a page's form does: the page comes again with what was typed, or asks whether that is meant, or it is done. */
+/**
+ * What a page's form does: the page comes again with what was typed, or asks whether that is meant,
+ * or it is done.
+ */
 async function perform(res: Response, draw: Draw, here: Here, sent: URLSearchParams): Promise<void> {
   const action = findForm(sent.get('do'));
   if (action === undefined) throw new Problem('not-found');
@@ -119,7 +125,8 @@ async function perform(res: Response, draw: Draw, here: Here, sent: URLSearchPar
     }
   } catch (error) {
     if (!(error instanceof UserFacingError)) throw error;
-    // What was seen may be another one by now: it is shown as it is, with the refusal as people say it.
+    // What was seen may be another one by now: it is shown as it is, with the refusal as people say
+    // it.
     const why = error.message.replace(/^(Nothing was done\. |case \d+ (is not decided: )?)/, '');
     await again(409, { error: why.replace('verify', 'the payment service') });
   }

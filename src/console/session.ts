@@ -7,7 +7,9 @@ import { ROLES, userOfMachine, type Config, type Operator, type Role } from '../
 import { isSecret, Secret } from '../platform/secret.ts';
 import words from './words.json' with { type: 'json' };
 
-/** Who asks for a page. `formToken`: what a form of this log-in holds, and no other site can know. */
+/**
+ * Who asks for a page. `formToken`: what a form of this log-in holds, and no other site can know.
+ */
 export type Who = { name: string; role: Role; formToken: string; session: string | null };
 
 export const SESSION_SEC = 12 * 3_600;
@@ -15,8 +17,9 @@ export const SESSION_SEC = 12 * 3_600;
 export const may = (who: Who, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
 
 /**
- * Log-ins are signed and not stored: each server accepts those of the others, a restart ends none, and a new token ends
- * all that were made with the old one. The key is stretched, so that a stolen cookie is no way to the token.
+ * Log-ins are signed and not stored: each server accepts those of the others, a restart ends none,
+ * and a new token ends all that were made with the old one. The key is stretched, so that a stolen
+ * cookie is no way to the token.
  */
 function signerOf(token: Secret | null) {
   let key: Buffer | undefined;
@@ -29,7 +32,8 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
   const admin: Operator[] = ADMIN_TOKEN ? [{ name: '', role: 'operator', token: ADMIN_TOKEN }] : [];
   const known = [...admin, ...OPERATORS].map((one) => ({ ...one, sign: signerOf(one.token) }));
   const signHere = signerOf(null);
-  // Of this process: on the others a closed one ends with its cookie, which the browser was told to forget.
+  // Of this process: on the others a closed one ends with its cookie, which the browser was told to
+  // forget.
   const closed = new Map<string, number>();
 
   function sessionOf(cookie: string): Who | null {
@@ -44,7 +48,9 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
 
   return {
     hasKeys: known.length > 0,
-    /** Whether a name is asked for beside the key, as several people may share that of ADMIN_TOKEN. */
+    /**
+     * Whether a name is asked for beside the key, as several people may share that of ADMIN_TOKEN.
+     */
     asksName: ADMIN_TOKEN !== null,
     whoIs: (req: Request): Who | null => {
       const session = sessionOf(cookieOf(req, 'admin'));
@@ -73,7 +79,10 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
   };
 }
 
-/** Browsers take a `__Host-` cookie from this very host alone, over https or on this machine. Empty: there is none. */
+/**
+ * Browsers take a `__Host-` cookie from this very host alone, over https or on this machine. Empty:
+ * there is none.
+ */
 export function cookieOf(req: Request, name: string): string {
   const pairs = (req.get('cookie') ?? '').split(';').map((pair) => pair.trim());
   const value = pairs.find((pair) => pair.startsWith(`__Host-${name}=`))?.slice(`__Host-${name}=`.length) ?? '';
@@ -88,7 +97,9 @@ export function cookieOf(req: Request, name: string): string {
 export const setCookie = (res: Response, name: string, value: string, sec: number): Response =>
   res.cookie(`__Host-${name}`, value, { httpOnly: true, secure: true, sameSite: 'strict', maxAge: sec * 1_000 });
 
-/** Whether one of our pages sent this form: by what browsers say, and by what only our pages know. */
+/**
+ * Whether one of our pages sent this form: by what browsers say, and by what only our pages know.
+ */
 export const isOurForm = (req: Request, token: string | null, { formToken }: Who): boolean =>
   isFromHere(req) && isSecret(token ?? '', new Secret(formToken));
 

@@ -4,7 +4,10 @@ export type View = { now: Date; timeZone: string };
 const DAY_MS = 86_400_000;
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-/** Made once for each zone: that costs more than the text. Swedes write `2026-11-25 13:33:07`, as ISO 8601 does. */
+/**
+ * Made once for each zone: that costs more than the text. Swedes write `2026-11-25 13:33:07`, as
+ * ISO 8601 does.
+ */
 const formats = new Map<string, Intl.DateTimeFormat>();
 function localText(at: Date, timeZone: string): string {
   const options = { timeZone, dateStyle: 'short', timeStyle: 'medium' } as const;
@@ -24,11 +27,14 @@ export function startOfDay(date: string, timeZone: string): Date {
   const before = (at: Date): Date => new Date(wanted - (Date.parse(`${localText(at, timeZone)}Z`) - at.getTime()));
   const first = before(new Date(wanted));
   const second = before(first);
-  // Where clocks go forward at midnight, there is none, and the day begins with the first moment after it.
+  // Where clocks go forward at midnight, there is none, and the day begins with the first moment
+  // after it.
   return dateOf(second, timeZone) < date ? first : second;
 }
 
-/** `13:33` today, `yesterday 13:33`, else `25 Nov 13:33`, and with the year where it is another one. */
+/**
+ * `13:33` today, `yesterday 13:33`, else `25 Nov 13:33`, and with the year where it is another one.
+ */
 export function whenText(at: Date, { now, timeZone }: View): string {
   const [date, today, time] = [dateOf(at, timeZone), dateOf(now, timeZone), timeOf(at, timeZone).slice(0, 5)];
   const days = (Date.parse(date) - Date.parse(today)) / DAY_MS;

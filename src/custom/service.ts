@@ -16,11 +16,13 @@ import {
 } from '../gateway/adapter-helpers.ts';
 
 /**
- * The adapter describes the answers of your payment service. The service's reference does not show them, so this file
- * contains the most likely ones. Compare each part with a real answer (`npm run probe` prints them) and change what
- * differs. service.examples.json lists answers together with what must be read from them; a test checks them all.
+ * The adapter describes the answers of your payment service. The service's reference does not show
+ * them, so this file contains the most likely ones. Compare each part with a real answer (`npm run
+ * probe` prints them) and change what differs. service.examples.json lists answers together with
+ * what must be read from them; a test checks them all.
  *
- * An answer that this file does not cover never pays an order: the order waits, or a person gets a case.
+ * An answer that this file does not cover never pays an order: the order waits, or a person gets a
+ * case.
  */
 const adapter: ServiceAdapter = {
   // The unit of amounts: 'major' for 25.00 naira as 25, 'minor' for 25.00 naira as 2500.
@@ -31,7 +33,8 @@ const adapter: ServiceAdapter = {
   payableDays: 8,
 
   initialize: {
-    // {"status": true, "data": "https://pay.example/abc"}, or {"data": {"checkoutUrl": "https://pay.example/abc"}}.
+    // {"status": true, "data": "https://pay.example/abc"}, or {"data": {"checkoutUrl":
+    // "https://pay.example/abc"}}.
     checkoutUrl: (answer) => {
       if (at(answer, 'status') === false) return { refused: text(at(answer, 'message')) ?? 'the service said no' };
       return firstText(answer, [
@@ -48,7 +51,8 @@ const adapter: ServiceAdapter = {
   },
 
   verify: {
-    // {"status": true, "message": "…", "data": {"reference": "…", "status": "SUCCESS", …}}, or the record alone.
+    // {"status": true, "message": "…", "data": {"reference": "…", "status": "SUCCESS", …}}, or the
+    // record alone.
     record: (answer) => {
       if (at(answer, 'status') === false || at(answer, 'data') === null) return null;
       return isRecord(at(answer, 'data')) ? at(answer, 'data') : answer;
@@ -68,13 +72,13 @@ const adapter: ServiceAdapter = {
     // {"data": {"data": [rows], "hasNextPage": true}}, or {"data": [rows]}.
     rows: (page) => (at(page, 'status') === false ? null : (rows(at(page, 'data.data')) ?? rows(at(page, 'data')))),
     next: pages({ page: 'page', isLast: (page) => at(page, 'data.hasNextPage') === false }),
-    // A paid payment appears in the list after 10 minutes at the latest.
+    // A paid payment appears in the history after 10 minutes at the latest.
     lagMin: 10,
-    // The list goes back to the beginning. A number limits it to that many days.
+    // The history goes back to the beginning. A number limits it to that many days.
     reachesBackDays: null,
   },
 
-  // Reads the record of verify, and each row of the list.
+  // Reads the record of verify, and each row of the history.
   read: (record) => {
     const word = text(at(record, 'status'));
     if (!isRecord(record) || word === null) return null;
@@ -96,14 +100,18 @@ const adapter: ServiceAdapter = {
   webhook: {
     // {"event": "…", "data": {"reference": "…"}}, or {"reference": "…"}, or a list of such events.
     references: (body) => referencesIn(body),
-    // The header x-signature holds the HMAC of the raw body. Set this to null if webhooks are not signed.
+    // The header x-signature holds the HMAC of the raw body. Set this to null if webhooks are not
+    // signed.
     signature: hmac({ header: 'x-signature', algorithm: 'sha256', encoding: 'hex' }),
   },
 };
 
 export default adapter;
 
-/** The service's status words. Case does not matter. A word that is missing here means neither paid nor failed. */
+/**
+ * The service's status words. Case does not matter. A word that is missing here means neither paid
+ * nor failed.
+ */
 const classOf = words({
   paid: ['success', 'successful', 'succeeded', 'paid', 'completed'],
   pending: ['pending', 'in_review', 'processing', 'initiated', 'abandoned', 'ongoing'],

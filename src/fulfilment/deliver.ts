@@ -12,8 +12,8 @@ import type { Secret } from '../platform/secret.ts';
 export type Outgoing = { id: string; type: string; orderId: string | null; body: string };
 
 /**
- * Takes a message, or throws: then it comes again. At least once, always under the same id. A receiver that has not
- * answered when `signal` aborts has not taken the message.
+ * Takes a message, or throws: then it comes again. At least once, always under the same id. A
+ * receiver that has not answered when `signal` aborts has not taken the message.
  */
 export type Receiver = (message: Outgoing, signal: AbortSignal) => Promise<void>;
 
@@ -29,11 +29,16 @@ export class NotTaken extends Error {
   }
 }
 
-/** Every receiver has this long, also the shop's own function. Shorter than the lease of a message. */
+/**
+ * Every receiver has this long, also the shop's own function. Shorter than the lease of a message.
+ */
 const ATTEMPT_MS = 15_000;
 const GONE = 410;
 
-/** Sends messages by signed POST (Standard Webhooks) to the shop's own system. Redirects are not followed. */
+/**
+ * Sends messages by signed POST (Standard Webhooks) to the shop's own system. Redirects are not
+ * followed.
+ */
 function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Promise<void> } {
   const signer = new Webhook(secret.reveal());
   const agent = new EnvHttpProxyAgent({
@@ -59,13 +64,16 @@ function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Pro
     await answer.body.dump({ limit: 65_536 });
     const { statusCode: status } = answer;
     if (status >= 200 && status <= 299) return;
-    const hint = status === 401 || status === 403 ? ': check FULFILMENT_SECRET and FULFILMENT_URL' : '';
-    throw new NotTaken(`the receiver answered HTTP ${status}${hint}`, retryAfterSec(answer.headers), status === GONE);
+    const advice = status === 401 || status === 403 ? ': check FULFILMENT_SECRET and FULFILMENT_URL' : '';
+    throw new NotTaken(`the receiver answered HTTP ${status}${advice}`, retryAfterSec(answer.headers), status === GONE);
   };
   return Object.assign(receive, { close: () => agent.destroy() });
 }
 
-/** Ends the wait for a receiver that never returns. It may still take the message, which then comes again. */
+/**
+ * Ends the wait for a receiver that never returns. It may still take the message, which then comes
+ * again.
+ */
 async function withinTime(receiver: Receiver, message: Outgoing): Promise<void> {
   const signal = AbortSignal.timeout(ATTEMPT_MS);
   const late = new Promise<never>((_, reject) => {
@@ -73,7 +81,8 @@ async function withinTime(receiver: Receiver, message: Outgoing): Promise<void> 
       reject(new NotTaken(`the receiver did not answer within ${ATTEMPT_MS / 1_000} seconds`, null));
     });
   });
-  // The receiver is called inside of the race: what it throws at once must not leave `late` without a handler.
+  // The receiver is called inside of the race: what it throws at once must not leave `late` without
+  // a handler.
   const taken = Promise.resolve().then(() => receiver(message, signal));
   await Promise.race([taken, late]);
 }
@@ -85,7 +94,10 @@ export function receiverAt(url: URL | null, secret: Secret | null): ReturnType<t
 
 const MESSAGES_AT_ONCE = 8;
 const LOOK_EVERY_MS = 500;
-/** After these pauses, with the last one repeated, a message that nobody takes is given up after three days. */
+/**
+ * After these pauses, with the last one repeated, a message that nobody takes is given up after
+ * three days.
+ */
 const PAUSES_SEC = [5, 30, 120, 600, 1_800, 3_600];
 const GIVE_UP_SEC = 3 * 86_400;
 const LONGEST_WAIT_SEC = 3_600;
@@ -95,13 +107,15 @@ const LATEST_RETRY_SEC = LONGEST_WAIT_SEC + 60;
 type Claimed = Outgoing & { tries: number; isOld: boolean };
 
 /**
- * Takes messages that are due. `order.paid` ships goods, so it goes first and waits for nothing. Messages that inform
- * are sent in the order of happening for each order; none waits for one that is held back or given up. A message that
- * was never tried goes before those that failed before. A lease or a try that is due later than it can be was
- * written before the database's clock was set back, so it delays nothing.
+ * Takes messages that are due. `order.paid` ships goods, so it goes first and waits for nothing.
+ * Messages that inform are sent in the order of happening for each order; none waits for one that
+ * is held back or given up. A message that was never tried goes before those that failed before. A
+ * lease or a try that is due later than it can be was written before the database's clock was set
+ * back, so it delays nothing.
  */
 async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<Claimed[]> {
-  // SKIP LOCKED: many processes deliver, and none waits for another. The count of tries is the lease's number.
+  // SKIP LOCKED: many processes deliver, and none waits for another. The count of tries is the
+  // lease's number.
   return prisma.$queryRaw<Claimed[]>`
     UPDATE messages SET leased_until = clock_timestamp() + interval '30 seconds', tries = tries + 1,
       first_try_at = coalesce(first_try_at, clock_timestamp())
@@ -121,7 +135,10 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
     RETURNING id, type, order_id AS "orderId", body, tries, first_try_at < clock_timestamp() - make_interval(secs => ${GIVE_UP_SEC}) AS "isOld"`;
 }
 
-/** Sends one message and writes down how that went; a refusal only while no other process has its lease. */
+/**
+ * Sends one message and writes down how that went; a refusal only while no other process has its
+ * lease.
+ */
 async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger, message: Claimed): Promise<void> {
   const { id, type, orderId, tries } = message;
   try {

@@ -6,8 +6,8 @@ import { dueOf } from '../orders/order.ts';
 import type { OrderStatus, Prisma } from '../platform/prisma/client.ts';
 
 /**
- * Which messages the shop wants beside `order.paid`. Whether there is a receiver is not asked here: the process that
- * writes a message is often not the one that delivers it.
+ * Which messages the shop wants beside `order.paid`. Whether there is a receiver is not asked here:
+ * the process that writes a message is often not the one that delivers it.
  */
 export type Wanted = { types: ReadonlySet<string> };
 
@@ -31,8 +31,8 @@ export type About = {
 export type Extra = { reference?: string; reason?: string; refund?: unknown; case?: unknown };
 
 /**
- * The id of `order.paid` follows from the mode and the shop's own number of the order, where it has one: an order that
- * is placed anew after a restore of the database is shipped under the same id.
+ * The id of `order.paid` follows from the mode and the shop's own number of the order, where it has
+ * one: an order that is placed anew after a restore of the database is shipped under the same id.
  */
 function paidId({ mode, externalId, id }: About): string {
   const digest = createHash('sha256').update(
@@ -66,7 +66,8 @@ function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string
 }
 
 /**
- * The row of what the shop's own system is to be told, to be written in the transaction in which it happened.
+ * The row of what the shop's own system is to be told, to be written in the transaction in which it
+ * happened.
  * @returns null: the shop does not want to hear of it
  */
 export function messageRow(

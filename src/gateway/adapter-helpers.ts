@@ -3,7 +3,9 @@ import type { PagePosition, Reading, SignedMessage } from './adapter.ts';
 
 /** Parts of an adapter. Copy one and change it if your service differs a little. */
 
-/** The member at a path of names (`data.0.id`) in parsed JSON; undefined where a step is missing. */
+/**
+ * The member at a path of names (`data.0.id`) in parsed JSON; undefined where a step is missing.
+ */
 export function at(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, name) => {
     if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return undefined;
@@ -11,7 +13,10 @@ export function at(value: unknown, path: string): unknown {
   }, value);
 }
 
-/** A text, or the digits of an integer; null for anything else. Integers beyond 2^53 arrive as texts already. */
+/**
+ * A text, or the digits of an integer; null for anything else. Integers beyond 2^53 arrive as texts
+ * already.
+ */
 export function text(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return Number.isSafeInteger(value) ? String(value) : null;
@@ -40,7 +45,10 @@ export function rows(value: unknown): readonly unknown[] | null {
   return Array.isArray(value) ? value : null;
 }
 
-/** The class of a status word, whatever its case; a word that no list has is unknown: neither paid nor failed. */
+/**
+ * The class of a status word, whatever its case; a word that no list has is unknown: neither paid
+ * nor failed.
+ */
 export function words(
   lists: Partial<Record<Reading['status'], readonly string[]>>,
 ): (word: string) => Reading['status'] {
@@ -51,7 +59,8 @@ export function words(
 }
 
 /**
- * The mode that a record names; null if it names none. It reads `livemode`, `isTest`, `mode` and `environment`.
+ * The mode that a record names; null if it names none. It reads `livemode`, `isTest`, `mode` and
+ * `environment`.
  * @example modeOf({ livemode: false }) // 'test'
  * @example modeOf({ environment: 'production' }) // 'live'
  * @example modeOf({ mode: 'card' }) // null: the member says something else
@@ -63,7 +72,10 @@ export function modeOf(record: unknown): 'test' | 'live' | null {
   return at(record, 'livemode') === true || says('live', 'production') ? 'live' : null;
 }
 
-/** Members in which services state the amount that was really paid: `amount_received`, `paidAmount` and the like. */
+/**
+ * Members in which services state the amount that was really paid: `amount_received`, `paidAmount`
+ * and the like.
+ */
 const OTHER_AMOUNTS = ['Received', 'Paid', 'Captured', 'Collected'].flatMap((deed) => {
   const small = deed.toLowerCase();
   return [`amount${deed}`, `amount_${small}`, `${small}Amount`, `${small}_amount`];
@@ -72,11 +84,13 @@ const OTHER_STATUSES = ['paymentStatus', 'payment_status', 'transactionStatus', 
 const DENIALS = ['refunded', 'reversed', 'disputed'];
 
 /**
- * Why a record that says "paid" contradicts itself, as a sentence for people; null if it does not. Fees, net amounts
- * and settled amounts are no contradiction.
+ * Why a record that says "paid" contradicts itself, as a sentence for people; null if it does not.
+ * Fees, net amounts and settled amounts are no contradiction.
  * @param classOf sorts the service's status words, see {@link words}
- * @example doubtAbout({ status: 'SUCCESS', amount: 8500, amount_paid: 200 }, classOf) // 'amount_paid differs from amount'
- * @example doubtAbout({ status: 'SUCCESS', paymentStatus: 'PENDING' }, classOf) // 'paymentStatus says PENDING'
+ * @example doubtAbout({ status: 'SUCCESS', amount: 8500, amount_paid: 200 }, classOf) //
+ * 'amount_paid differs from amount'
+ * @example doubtAbout({ status: 'SUCCESS', paymentStatus: 'PENDING' }, classOf) // 'paymentStatus
+ * says PENDING'
  */
 export function doubtAbout(
   record: Record<string, unknown>,
@@ -97,8 +111,9 @@ export function doubtAbout(
 }
 
 /**
- * The references in a webhook's body. The body may be one event, a list of events, or an object that holds events in
- * `data` or `events`. An event names its payment at `path` or at `data.` and that path.
+ * The references in a webhook's body. The body may be one event, a list of events, or an object
+ * that holds events in `data` or `events`. An event names its payment at `path` or at `data.` and
+ * that path.
  * @example referencesIn({ event: 'charge.success', data: { reference: 'k3v9' } }) // ['k3v9']
  * @example referencesIn([{ reference: 'a' }, { data: { reference: 'b' } }]) // ['a', 'b']
  */
@@ -119,9 +134,15 @@ type HmacScheme = {
   signs?: (parts: { timestamp: string; body: Buffer }) => string | Buffer;
   /** Case does not matter. Left out with `list`: the timestamp is in the list. */
   timestampHeader?: string;
-  /** The header is a list like `t=1,v1=abc,v1=def`: the names of the timestamp and of the signatures. */
+  /**
+   * The header is a list like `t=1,v1=abc,v1=def`: the names of the timestamp and of the
+   * signatures.
+   */
   list?: { timestamp: string; signature: string };
-  /** Timestamps (seconds or milliseconds) older or newer than this are refused; it needs a timestamp that is signed. */
+  /**
+   * Timestamps (seconds or milliseconds) older or newer than this are refused; it needs a timestamp
+   * that is signed.
+   */
   toleranceSec?: number;
 };
 
@@ -168,7 +189,10 @@ export function withQuery(path: string, parameters: Record<string, string | numb
   return url.pathname + url.search;
 }
 
-/** Numbered pages, from whichever number the first has: the next one, until a page is empty or `isLast` says so. */
+/**
+ * Numbered pages, from whichever number the first has: the next one, until a page is empty or
+ * `isLast` says so.
+ */
 export function pages(names: { page: string; isLast?: (page: unknown) => boolean }) {
   return (page: unknown, { path, rows }: PagePosition): string | null => {
     const number = Number(new URL(path, 'http://service').searchParams.get(names.page) ?? '1');
@@ -192,7 +216,9 @@ export function cursor(names: { parameter: string; at: string }) {
   };
 }
 
-/** A link to the next page, whole or as a path, that stands in each page. Its host is not followed. */
+/**
+ * A link to the next page, whole or as a path, that stands in each page. Its host is not followed.
+ */
 export function link(names: { at: string }) {
   return (page: unknown): string | null => {
     const next = at(page, names.at);

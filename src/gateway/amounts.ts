@@ -7,8 +7,8 @@ type Units = Pick<ServiceAdapter, 'amountUnit' | 'decimals'>;
 const MAX_DIGITS = 15;
 
 /**
- * Money as the service wants it: a JSON number in its unit, with its number of decimals. Null: the service has no such
- * amount (a finer one than it knows), or no number says it exactly.
+ * Money as the service wants it: a JSON number in its unit, with its number of decimals. Null: the
+ * service has no such amount (a finer one than it knows), or no number says it exactly.
  */
 export function toServiceAmount({ amount, currency }: Money, { amountUnit, decimals }: Units): number | null {
   const [ours, theirs] = digitsOf(currency, decimals);
@@ -21,7 +21,10 @@ export function toServiceAmount({ amount, currency }: Money, { amountUnit, decim
   return fromServiceAmount(value, currency, { amountUnit, decimals }) === amount ? value : null;
 }
 
-/** Minor units of ISO 4217, exactly, of what the service wrote; null: it is not an exact amount of that currency. */
+/**
+ * Minor units of ISO 4217, exactly, of what the service wrote; null: it is not an exact amount of
+ * that currency.
+ */
 export function fromServiceAmount(
   value: string | number,
   currency: string,
@@ -42,8 +45,8 @@ function digitsOf(currency: string, decimals: Units['decimals']): [ours: number 
 }
 
 /**
- * The decimal text of an amount: of a number its shortest one, which is what was sent as long as it has at most 15
- * digits. `8499.999999999998` has more, so it is unreadable and not silently 8500.
+ * The decimal text of an amount: of a number its shortest one, which is what was sent as long as it
+ * has at most 15 digits. `8499.999999999998` has more, so it is unreadable and not silently 8500.
  */
 function plainText(value: string | number): string | null {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) return null;

@@ -3,9 +3,10 @@ import { textOf } from './errors.ts';
 import { storable } from './evidence.ts';
 
 /**
- * The adapter is the shop's own code, so everything that it returns is checked here, before anything is stored or
- * counted. A value that does not fit is an error with the member's name, and only the record or page that caused it is
- * unreadable. Types alone do not protect: adapters are written in JavaScript, too, and answers of services change.
+ * The adapter is the shop's own code, so everything that it returns is checked here, before
+ * anything is stored or counted. A value that does not fit is an error with the member's name, and
+ * only the record or page that caused it is unreadable. Types alone do not protect: adapters are
+ * written in JavaScript, too, and answers of services change.
  */
 
 /** What an adapter did wrong. `member` is a path like `webhook.references`. */
@@ -22,7 +23,8 @@ type Call = <T>(member: string, work: () => T, faultOf: (result: unknown) => str
 
 /**
  * The same adapter, with every result checked.
- * @param onFault is called for each result that does not fit, and for each error that the adapter throws
+ * @param onFault is called for each result that does not fit, and for each error that the adapter
+ * throws
  * @param redact removes the secret key from the text of an error
  */
 export function checkedAdapter(
@@ -34,7 +36,8 @@ export function checkedAdapter(
     const outcome = attempt(work);
     if ('thrown' in outcome) {
       const { thrown } = outcome;
-      // An error's own message may quote the record or the key. It stays with the answer that it is about.
+      // An error's own message may quote the record or the key. It stays with the answer that it is
+      // about.
       onFault({ member, message: `throws ${nameOf(thrown)}` });
       const detail = member === 'authorize' ? nameOf(thrown) : storable(redact(textOf(thrown)));
       throw new Error(`${member} throws ${detail}`);
@@ -108,7 +111,10 @@ function attempt<T>(work: () => T): { result: T } | { thrown: unknown } {
   }
 }
 
-/** An object with some members of its own, and all others of the original: it may be frozen, or of a class. */
+/**
+ * An object with some members of its own, and all others of the original: it may be frozen, or of a
+ * class.
+ */
 function over<T extends object>(original: T, members: Partial<T>): T {
   const properties = Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }] as const);
   return Object.create(original, Object.fromEntries(properties)) as T;
@@ -126,8 +132,9 @@ function forPeople(text: string): string {
 }
 
 /**
- * A checked reading with all members of its own: null where a member is left out or, as text, empty. Whether a record
- * is doubted decides about money, so a doubt without any printable letter stays a doubt.
+ * A checked reading with all members of its own: null where a member is left out or, as text,
+ * empty. Whether a record is doubted decides about money, so a doubt without any printable letter
+ * stays a doubt.
  */
 function whole(reading: Reading | null): Reading | null {
   if (reading === null) return null;
@@ -148,7 +155,10 @@ function whole(reading: Reading | null): Reading | null {
   };
 }
 
-/** @returns what is wrong with a reading, as the end of a sentence that begins with `read`; null: it can be stored */
+/**
+ * @returns what is wrong with a reading, as the end of a sentence that begins with `read`; null: it
+ * can be stored
+ */
 function faultOfReading(reading: unknown): string | null {
   if (reading === null) return null;
   if (typeof reading !== 'object') return `returns ${kindOf(reading)}, and not a reading or null`;

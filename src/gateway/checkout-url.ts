@@ -7,9 +7,10 @@ const MAX_LENGTH = 2_048;
 export const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * The address, normalised, if a shopper may be sent there; else why not, for the operator. The framework's redirect
- * passes `javascript:` and `//host` through unchanged, so the check is made here: https, an allowed host, no user
- * name, no address inside a network, and no port but the default one unless the list of hosts names it.
+ * The address, normalised, if a shopper may be sent there; else why not, for the operator. The
+ * framework's redirect passes `javascript:` and `//host` through unchanged, so the check is made
+ * here: https, an allowed host, no user name, no address inside a network, and no port but the
+ * default one unless the list of hosts names it.
  * @param hosts empty: in test mode any public https host, and this machine
  */
 export function checkCheckoutUrl(

@@ -17,7 +17,10 @@ export type Request = {
   /** Milliseconds from now to the body's last byte. */
   totalMs: number;
   maxBytes: number;
-  /** Left out: the answer is redacted. true: who keeps something of it redacts that; pages of a list are large. */
+  /**
+   * Left out: the answer is redacted. true: who keeps something of it redacts that; pages of the
+   * history are large.
+   */
   isRaw?: true;
 };
 
@@ -31,9 +34,9 @@ export type Answer = {
 };
 
 /**
- * One HTTP exchange with the service, which is trusted no more than a stranger: redirects are not followed (they would
- * carry the key along), only identity encoding is accepted, bytes are counted, and every part has a deadline. Nothing
- * is repeated here. HTTPS_PROXY and NO_PROXY are obeyed.
+ * One HTTP exchange with the service, which is trusted no more than a stranger: redirects are not
+ * followed (they would carry the key along), only identity encoding is accepted, bytes are counted,
+ * and every part has a deadline. Nothing is repeated here. HTTPS_PROXY and NO_PROXY are obeyed.
  */
 export type Client = {
   /** @throws {Unanswered} when no usable HTTP answer came */
@@ -42,7 +45,10 @@ export type Client = {
 };
 
 const CONNECT_MS = 2_000;
-/** Name lookup, connecting and the handshake come before the first byte. After other errors, it may have arrived. */
+/**
+ * Name lookup, connecting and the handshake come before the first byte. After other errors, it may
+ * have arrived.
+ */
 const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EPROTO|UND_ERR_(CONNECT_TIMEOUT|CLOSED|DESTROYED))$|CERT|^ERR_TLS/;
 
@@ -52,7 +58,10 @@ type ClientOptions = {
   headers: Record<string, string>;
   redact: (text: string) => string;
   connections: number;
-  /** Refuses names that lead into a private network: with a live key that is an attack, or a mistake. */
+  /**
+   * Refuses names that lead into a private network: with a live key that is an attack, or a
+   * mistake.
+   */
   publicOnly: boolean;
 };
 
@@ -66,7 +75,8 @@ export function createClient({ origin, headers, redact, connections, publicOnly 
   const ours = { ...headers, accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': USER_AGENT };
   const call: Client['call'] = async ({ method, path, body, totalMs, maxBytes, isRaw }) => {
     const content = body === undefined ? {} : { body, headers: { ...ours, 'content-type': 'application/json' } };
-    // One deadline for the whole call. Shorter limits on its parts would cut services that answer slowly but in time.
+    // One deadline for the whole call. Shorter limits on its parts would cut services that answer
+    // slowly but in time.
     const limits = { headersTimeout: totalMs, bodyTimeout: totalMs, signal: AbortSignal.timeout(totalMs) };
     const answer = await agent.request({ origin, method, path, headers: ours, ...content, ...limits });
     const whole = (await readBody(answer, maxBytes)).toString('utf8');
@@ -84,7 +94,10 @@ export function createClient({ origin, headers, redact, connections, publicOnly 
   };
 }
 
-/** Whole, or not at all: a compressed body could expand to any size, and a longer one than allowed is cut off. */
+/**
+ * Whole, or not at all: a compressed body could expand to any size, and a longer one than allowed
+ * is cut off.
+ */
 async function readBody({ headers, body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,6 @@
-/** Nothing was learnt of the payment: not asked, or no usable answer came. It never means unpaid. */
+/**
+ * Nothing was learnt of the payment: not asked, or no usable answer came. It never means unpaid.
+ */
 export class Unanswered extends Error {
   /** Seconds; where the service or our own limits say when to ask again. */
   readonly retryAfterSec: number | null;
@@ -16,7 +18,10 @@ export class Unanswered extends Error {
   }
 }
 
-/** 401, or 403 for everything: the service refuses the key. Nothing can be learnt until it is replaced. */
+/**
+ * 401, or 403 for everything: the service refuses the key. Nothing can be learnt until it is
+ * replaced.
+ */
 export class KeyRefused extends Unanswered {
   constructor(status: number) {
     // It did not act for a key that it does not know.
@@ -34,7 +39,10 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
 }
 
-/** Characters of a thrown text that are looked at: far more than are kept, so that no part of a secret is cut apart. */
+/**
+ * Characters of a thrown text that are looked at: far more than are kept, so that no part of a
+ * secret is cut apart.
+ */
 const TEXT_LENGTH = 100_000;
 
 /** The text of a thrown value. A value that String() cannot convert gets a fixed text. */
@@ -47,16 +55,16 @@ export function textOf(thrown: unknown): string {
 }
 
 /**
- * One answer makes us wait no longer than this, whatever it asks for: it may come from a firewall, and not from the
- * system behind it. Pauses that grow with each failure do the rest.
+ * One answer makes us wait no longer than this, whatever it asks for: it may come from a firewall,
+ * and not from the system behind it. Pauses that grow with each failure do the rest.
  */
 const LONGEST_SEC = 30;
 
 type Headers = Record<string, string | string[] | undefined>;
 
 /**
- * Seconds that another system asks us to wait. A date counts from the answer's own Date, since clocks differ; null for
- * none, and for what is neither a number nor a date.
+ * Seconds that another system asks us to wait. A date counts from the answer's own Date, since
+ * clocks differ; null for none, and for what is neither a number nor a date.
  */
 export function retryAfterSec(headers: Headers): number | null {
   const given = headers['retry-after'];

@@ -11,10 +11,10 @@ export type Evidence = {
   word: string | null;
   amount: bigint | null;
   refunded: bigint | null;
-  /** What is there by this answer: of paid and reversed what is left; null: it does not speak about money. */
-  shows: bigint | null;
-  /** What went back by this answer; null: all of it, or it does not say. */
-  gone: bigint | null;
+  /** What the answer reports as still there. Null: it is neither paid nor reversed. */
+  balance: bigint | null;
+  /** What the answer reports as gone. Null: all of it, or the answer does not say. */
+  outflow: bigint | null;
   currency: string | null;
   serviceId: string | null;
   /** Why it proves nothing or cannot be read; of a paid record, why it is doubted. */
@@ -24,7 +24,7 @@ export type Evidence = {
   body: string;
 };
 
-const SILENT = { shows: null, gone: null, doubt: null };
+const SILENT = { balance: null, outflow: null, doubt: null };
 const NOTHING = { ...SILENT, word: null, amount: null, refunded: null, currency: null, serviceId: null };
 
 /** An answer as it came. */
@@ -36,8 +36,9 @@ const LOOKED_AT = 2_000;
 const KEPT = 500;
 
 /**
- * A text from outside, such as a refusal, as the database takes it, and without addresses: it is logged, too. The text
- * is cut before it is cleaned, because the time that cleaning takes grows with the square of a text without spaces.
+ * A text from outside, such as a refusal, as the database takes it, and without addresses: it is
+ * logged, too. The text is cut before it is cleaned, because the time that cleaning takes grows
+ * with the square of a text without spaces.
  */
 export function storable(text: string): string {
   const printable = text
@@ -54,7 +55,10 @@ export function bare(raw: Raw, outcome: 'not_found' | 'unreadable', doubt: strin
 
 type Asked = { reference: string; mode: Mode };
 
-/** Judges a record: is it about this payment, and does it prove money? @param asked what verify was asked about */
+/**
+ * Judges a record: is it about this payment, and does it prove money?
+ * @param asked what verify was asked about
+ */
 export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapter, raw: Raw): Evidence {
   const currency = reading.currency === null ? null : reading.currency.trim().toUpperCase();
   const exact = (value: string | number | null | undefined): bigint | null =>
@@ -76,9 +80,11 @@ export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapt
   if (reading.mode && reading.mode !== asked.mode) return judged(`it is of ${reading.mode} mode`);
   if (outcome === 'reversed') {
     if (currency !== null && minorDigits(currency) === null) return judged('its currency is none of ISO 4217');
-    // A figure counts only as what it can be: 0 < refunded < amount says what is left, anything else that nothing is.
-    const left = amount !== null && refunded !== null && refunded > 0n && refunded < amount ? amount - refunded : 0n;
-    return { ...facts, outcome, shows: left, gone: amount !== null && amount > 0n ? amount - left : null, doubt: null };
+    // Only 0 < refunded < amount says that something is left.
+    const isPart = amount !== null && refunded !== null && refunded > 0n && refunded < amount;
+    const balance = isPart ? amount - refunded : 0n;
+    const outflow = amount !== null && amount > 0n ? amount - balance : null;
+    return { ...facts, outcome, balance, outflow, doubt: null };
   }
   if (outcome !== 'paid') return { ...SILENT, ...facts, outcome };
   if (reading.reference === null) return judged('it names no reference');
@@ -88,6 +94,6 @@ export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapt
   if (reading.refunded != null && (refunded === null || refunded < 0n)) return judged('what was refunded is no amount');
   // A refund cannot exceed its charge, so a larger figure counts as a refund of the whole charge.
   const named = refunded ?? 0n;
-  const gone = named < amount ? named : amount;
-  return { ...facts, outcome, shows: amount - gone, gone, doubt: reading.doubt ?? null };
+  const outflow = named < amount ? named : amount;
+  return { ...facts, outcome, balance: amount - outflow, outflow, doubt: reading.doubt ?? null };
 }

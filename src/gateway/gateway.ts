@@ -9,7 +9,7 @@ import type { Evidence, Mode } from './evidence.ts';
 import { initialize, type InitializeRequest, type InitializeResult } from './initialize.ts';
 import { createRedactor } from './redact.ts';
 import { createReferences, type References } from './references.ts';
-import { createTraffic, type Endpoint, type Share } from './traffic.ts';
+import { createTraffic, type Endpoint, type Priority } from './traffic.ts';
 import { verify } from './verify.ts';
 
 /** The payment service as the rest of the program knows it. The key is in this folder alone. */
@@ -23,10 +23,13 @@ export type Gateway = {
   /** Never throws for what the service does. */
   initialize(request: InitializeRequest): Promise<InitializeResult>;
   /** @param withinMs milliseconds @throws {Unanswered} when nothing was learnt */
-  verify(reference: string, share: Share, withinMs?: number): Promise<Evidence>;
-  /** One page of the list, not redacted. @throws {Unanswered} when it could not be had */
+  verify(reference: string, priority: Priority, withinMs?: number): Promise<Evidence>;
+  /** One page of the history, not redacted. @throws {Unanswered} when it could not be had */
   page(path: string): Promise<Answer>;
-  /** Whether our key is refused. While it is, this asks again about nothing: perhaps nobody else asks any more. */
+  /**
+   * Whether our key is refused. While it is, this asks again about nothing: perhaps nobody else
+   * asks any more.
+   */
   isKeyRefused(): Promise<boolean>;
   /** Takes our key out of a text from outside. */
   redact(text: string): string;
@@ -41,16 +44,17 @@ export type Service = {
   checkoutHosts: readonly string[];
   /**
    * Makes one call when its turn comes.
-   * @param withinMs for the wait and the call together; left out: the call has its own time after the wait
+   * @param withinMs for the wait and the call together; left out: the call has its own time after
+   * the wait
    * @throws {Unanswered} without a usable answer, {@link KeyRefused} among them
    */
-  ask(endpoint: Endpoint, share: Share, waitMs: number, request: Request, withinMs?: number): Promise<Answer>;
+  ask(endpoint: Endpoint, priority: Priority, waitMs: number, request: Request, withinMs?: number): Promise<Answer>;
 };
 
 /** Load balancers look every few seconds. */
 const ASK_AGAIN_MS = 3_000;
 const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024, isRaw: true as const };
-/** Nobody waits for a page: its turn comes after all hints. */
+/** Nobody waits for a page: its turn comes after all notifications. */
 const PAGE_WAIT_MS = 60_000;
 
 type GatewayOptions = Omit<Service, 'ask'> & {
@@ -69,7 +73,9 @@ function logKey(logger: Logger, isRefused: boolean): void {
   else logger.info('the service accepts the secret key again');
 }
 
-/** Milliseconds for an answer: what a call has not used to wait for its turn, and `mostMs` at most. */
+/**
+ * Milliseconds for an answer: what a call has not used to wait for its turn, and `mostMs` at most.
+ */
 function timeLeft(endMs: number, mostMs: number): number {
   return Math.min(mostMs, Math.max(1, Math.ceil(endMs - performance.now())));
 }
@@ -92,7 +98,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     keyRefused = isRefused;
   };
 
-  // One forbidden payment, or a firewall's page, is no refused key: that one refuses a question about nothing, too.
+  // One forbidden payment, or a firewall's page, is no refused key: that one refuses a question
+  // about nothing, too.
   const isForbidden = ({ status, json }: Answer): boolean => status === 403 && json !== undefined;
   const isEverythingForbidden = async ({ maxBytes }: Request): Promise<boolean> => {
     const path = `/v1/transactions/verify/${references.create()}`;
@@ -100,10 +107,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     return answer !== null && (answer.status === 401 || isForbidden(answer));
   };
 
-  const ask: Service['ask'] = async (endpoint, share, waitMs, request, withinMs = Infinity) => {
+  const ask: Service['ask'] = async (endpoint, priority, waitMs, request, withinMs = Infinity) => {
     const endMs = performance.now() + withinMs;
     const send = () => client.call({ ...request, totalMs: timeLeft(endMs, request.totalMs) });
-    const answer = await traffic.run(endpoint, share, waitMs, send);
+    const answer = await traffic.run(endpoint, priority, waitMs, send);
     const isRefused = answer.status === 401 || (isForbidden(answer) && (await isEverythingForbidden(request)));
     if (isRefused || (answer.status < 500 && ![403, 408, 429].includes(answer.status))) noteKey(isRefused);
     if (isRefused) throw new KeyRefused(answer.status);
@@ -114,7 +121,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     ...{ mode, adapter, adapterVersion, references, redact },
     initialize: (request) => initialize(service, request),
-    verify: (reference, share, withinMs) => verify(service, reference, share, withinMs),
+    verify: (reference, priority, withinMs) => verify(service, reference, priority, withinMs),
     page: (path) => ask('history', 'background', PAGE_WAIT_MS, { ...PAGE, path }),
     isKeyRefused: async () => {
       if (keyRefused && performance.now() > askAgainMs) {

@@ -27,10 +27,16 @@ export const INITIALIZE_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 /** How long a shopper's call waits for its turn. */
 const WAIT_MS = 3_000;
-/** With a JSON body they mean that the service did not act. 409 is not among them: it may have acted before. */
+/**
+ * With a JSON body they mean that the service did not act. 409 is not among them: it may have acted
+ * before.
+ */
 const REFUSALS = new Set([400, 404, 405, 413, 415, 422]);
 
-/** Asks the service to open a checkout: one call, never repeated. Never throws for what the service does. */
+/**
+ * Asks the service to open a checkout: one call, never repeated. Never throws for what the service
+ * does.
+ */
 export async function initialize(service: Service, request: InitializeRequest): Promise<InitializeResult> {
   const { adapter } = service;
   const { money, email, reference, redirectUrl } = request;
@@ -47,7 +53,7 @@ export async function initialize(service: Service, request: InitializeRequest): 
   }
   try {
     const call = { method: 'POST' as const, path: PATH, body, totalMs: INITIALIZE_MS, maxBytes: MAX_BYTES };
-    return classify(service, await service.ask('initialize', 'person', WAIT_MS, call));
+    return classify(service, await service.ask('initialize', 'interactive', WAIT_MS, call));
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error;
     return { outcome: error.sent ? 'unknown' : 'not-sent', reason: error.message, retryAfterSec: error.retryAfterSec };

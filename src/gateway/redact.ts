@@ -3,14 +3,15 @@ const REDACTED = '[redacted]';
 const PIECE = 12;
 
 /**
- * Takes the secret key out of texts that are kept or printed, in case the service echoed it: as it is, escaped for JSON
- * or a URL in whatever way, in hex and in base64, and each piece of it.
+ * Takes the secret key out of texts that are kept or printed, in case the service echoed it: as it
+ * is, escaped for JSON or a URL in whatever way, in hex and in base64, and each piece of it.
  */
 export function createRedactor(key: string): (text: string) => string {
   // The prefix is no secret: sk_test_ alone stands in many texts.
   const secret = key.replace(/^sk_(test|live)_/, '');
   const forms = [secret, Buffer.from(secret).toString('hex')];
-  // Three alignments: where the secret begins in a text decides its base64. First and last letters depend on others.
+  // Three alignments: where the secret begins in a text decides its base64. First and last letters
+  // depend on others.
   for (const before of ['', 'x', 'xx'])
     for (const encoding of ['base64', 'base64url'] as const)
       forms.push(

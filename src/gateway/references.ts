@@ -4,14 +4,20 @@ import type { ServiceAdapter } from './adapter.ts';
 export type References = {
   /** A new one, which nobody can guess. */
   create(): string;
-  /** One from outside in the form in which ours are stored, since services change its case; null: it cannot be one. */
+  /**
+   * One from outside in the form in which ours are stored, since services change its case; null: it
+   * cannot be one.
+   */
   parse(value: unknown): string | null;
 };
 
 const FROM_OUTSIDE = /^[\x21-\x7e]{1,200}$/;
 const MIN_BITS = 96;
 
-/** The adapter's kind of references. @throws when they could be guessed, or when their case cannot be folded */
+/**
+ * The adapter's kind of references.
+ * @throws when they could be guessed, or when their case cannot be folded
+ */
 export function createReferences({ reference = REFERENCE }: Pick<ServiceAdapter, 'reference'>): References {
   const { length, alphabet } = reference;
   if (!/^[\w-]+$/.test(alphabet) || (/[a-z]/.test(alphabet) && /[A-Z]/.test(alphabet)))

@@ -1,25 +1,28 @@
 import PQueue from 'p-queue';
 import { Unanswered } from './errors.ts';
 
-/** Who waits for the answer: a person (checkout, return, operator), or nobody (webhooks, schedule, reconciliation). */
-export type Share = 'person' | 'background';
+/**
+ * Interactive calls have somebody who waits for the answer: at checkout, on return, in the console.
+ */
+export type Priority = 'interactive' | 'background';
 export type Endpoint = 'initialize' | 'verify' | 'history';
 type Answer = { status: number; retryAfterSec: number | null };
 
 /**
- * Decides when a call to the service is made. Two bulkheads, each with its own share of the calls, so that no flood of
- * hints starves a shopper; a breaker for each endpoint; and the pauses that the service asks for.
+ * Decides when a call to the service is made. Two bulkheads, each with its own share of the calls,
+ * so that no flood of notifications starves a shopper; a breaker for each endpoint; and the pauses
+ * that the service asks for.
  */
 export type Traffic = {
   /**
    * @param waitMs how long the call may wait for its turn
    * @throws {Unanswered} when it was not made; else what the call throws
    */
-  run<A extends Answer>(endpoint: Endpoint, share: Share, waitMs: number, call: () => Promise<A>): Promise<A>;
+  run<A extends Answer>(endpoint: Endpoint, priority: Priority, waitMs: number, call: () => Promise<A>): Promise<A>;
 };
 
 /** Of calls a second and of calls in flight. */
-const PERSONS_SHARE = 0.6;
+const INTERACTIVE_SHARE = 0.6;
 /** Turns are given in steps, so that a second's calls do not all leave at its start. */
 const STEP_MS = 200;
 /** A longer queue would only make everybody late. */
@@ -34,14 +37,17 @@ export function createTraffic(limits: { callsPerSecond: number; concurrency: num
       ...(limits.callsPerSecond > 0 && { interval: STEP_MS, intervalCap }),
     });
   };
-  const lines = { person: createLine(queueOf(PERSONS_SHARE)), background: createLine(queueOf(1 - PERSONS_SHARE)) };
+  const lines = {
+    interactive: createLine(queueOf(INTERACTIVE_SHARE)),
+    background: createLine(queueOf(1 - INTERACTIVE_SHARE)),
+  };
   const gates = { initialize: createGate(), verify: createGate(), history: createGate() };
 
   return {
-    run: async (endpoint, share, waitMs, call) => {
+    run: async (endpoint, priority, waitMs, call) => {
       const gate = gates[endpoint];
       gate.check();
-      return lines[share](waitMs, () => gate.watch(call));
+      return lines[priority](waitMs, () => gate.watch(call));
     },
   };
 }
@@ -72,12 +78,17 @@ function createLine(queue: PQueue): <Result>(waitMs: number, work: () => Promise
 /** Failures in a row, after which only one call a second is let through until one succeeds. */
 const FAILURES = 5;
 const PROBE_EVERY_MS = 1_000;
-/** While the service asked us to wait, a single call this often finds out whether it still means it. */
+/**
+ * While the service asked us to wait, a single call this often finds out whether it still means it.
+ */
 const PROBE_PAUSE_MS = 10_000;
 /** Calls that began this close to a failed one failed with it: they count once. */
 const ONE_MOMENT_MS = 1_000;
 
-/** Of one endpoint: a service that hangs over some checkouts must not stop verify. Time is this process's own. */
+/**
+ * Of one endpoint: a service that hangs over some checkouts must not stop verify. Time is this
+ * process's own.
+ */
 function createGate(): { check(): void; watch<A extends Answer>(call: () => Promise<A>): Promise<A> } {
   let failures = 0;
   let countedMs = -Infinity;

@@ -1,22 +1,28 @@
 import { Unanswered } from './errors.ts';
 import { bare, evidenceOf, type Evidence, type Raw } from './evidence.ts';
 import type { Service } from './gateway.ts';
-import type { Share } from './traffic.ts';
+import type { Priority } from './traffic.ts';
 
 const CALL = { method: 'GET' as const, maxBytes: 256 * 1024 };
 const CALL_MS = 10_000;
 
 /**
  * Asks about one payment. Not found and unreadable are answers; that it could not be asked is none.
- * @param withinMs for the wait and the call of a person together; in the background each may take ten seconds
+ * @param withinMs for the wait and the call of a person together; in the background each may take
+ * ten seconds
  * @throws {Unanswered} when nothing was learnt
  */
-export async function verify(service: Service, reference: string, share: Share, withinMs = CALL_MS): Promise<Evidence> {
+export async function verify(
+  service: Service,
+  reference: string,
+  priority: Priority,
+  withinMs = CALL_MS,
+): Promise<Evidence> {
   const path = `/v1/transactions/verify/${encodeURIComponent(reference)}`;
   const request = { ...CALL, path, totalMs: CALL_MS };
-  const { status, json, text, retryAfterSec } = await (share === 'background'
-    ? service.ask('verify', share, CALL_MS, request)
-    : service.ask('verify', share, Math.floor(withinMs / 4), request, withinMs));
+  const { status, json, text, retryAfterSec } = await (priority === 'background'
+    ? service.ask('verify', priority, CALL_MS, request)
+    : service.ask('verify', priority, Math.floor(withinMs / 4), request, withinMs));
   const isAnswer =
     (status >= 200 && status < 300) || (status >= 400 && status < 500 && ![403, 408, 429].includes(status));
   if (!isAnswer) throw new Unanswered(`the service could not be asked: HTTP ${status}`, { sent: true, retryAfterSec });

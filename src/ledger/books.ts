@@ -1,6 +1,8 @@
 import { max, min } from './sources.ts';
 
-/** What we decided about the money. Each figure only grows, by a proof of payment or by a decision. */
+/**
+ * What we decided about the money. Each figure only grows, by a proof of payment or by a decision.
+ */
 export type Books = {
   /** Received money that pays the order. */
   captured: bigint;
@@ -12,7 +14,10 @@ export type Books = {
   refunded: bigint;
   /** Money that is gone and no longer expected. */
   writtenOff: bigint;
-  /** The part of returned and refunded that goes another way, such as a bank transfer. The provider never shows it. */
+  /**
+   * The part of returned and refunded that goes another way, such as a bank transfer. The provider
+   * never shows it.
+   */
   offProvider: bigint;
   /** Booked as going out, but it did not go, or it came back. */
   recovered: bigint;
@@ -47,7 +52,10 @@ export function expectedOf(books: Books): bigint {
   return allocatedOf(books) - bookedOutOf(books);
 }
 
-/** How much of the captured money can still be refunded: not what was refunded, and not what is gone for good. */
+/**
+ * How much of the captured money can still be refunded: not what was refunded, and not what is gone
+ * for good.
+ */
 export function refundableOf(books: Books): bigint {
   // Of what was recovered, only refunds that did not go are captured money.
   const stillRefunded = max(0n, books.refunded - books.recovered);

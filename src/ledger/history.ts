@@ -1,6 +1,9 @@
 import { max, min, report, sum, type Source, type Transaction } from './sources.ts';
 
-/** A row of the history about this payment and currency. An outflow of its own has `received` 0; both 0: no money. */
+/**
+ * A row of the history about this payment and currency. An outflow of its own has `received` 0;
+ * both 0: no money.
+ */
 export type HistoryRow = {
   id: string | null;
   received: bigint;
@@ -13,10 +16,10 @@ export type HistoryRow = {
 };
 
 /**
- * Applies a whole reading of the history. Within reach, the history reports everything, so a charge that it no longer
- * reports is gone. Beyond reach, transactions stay as they were last reported, by id. Those without an id of their own
- * are set aside when they vanish, so that the next equal one counts as new. With a charge c1 of 8500 and a refund of
- * 2500 without an id:
+ * Applies a whole reading of the history. Within reach, the history reports everything, so a charge
+ * that it no longer reports is gone. Beyond reach, transactions stay as they were last reported, by
+ * id. Those without an id of their own are set aside when they vanish, so that the next equal one
+ * counts as new. With a charge c1 of 8500 and a refund of 2500 without an id:
  *
  *   reading                     received   outflow
  *   in reach: c1, -2500             8500      2500
@@ -52,8 +55,9 @@ const isCharge = ({ received }: { received: bigint }): boolean => received > 0n;
 const isPaid = (row: HistoryRow): boolean => isCharge(row) && !row.isReversed;
 
 /**
- * The wholly reversed rows that are outflows of their own. Some services write a chargeback so, beside its charge. All
- * others are states of charges, which came and went. The numbers are those of the worked examples in the docs.
+ * The wholly reversed rows that are outflows of their own. Some services write a chargeback so,
+ * beside its charge. All others are states of charges, which came and went. The numbers are those
+ * of the worked examples in the docs.
  *
  *   the row                                          counts as
  *   its id was reported as a charge of no more       state of that charge (6)
@@ -63,7 +67,8 @@ const isPaid = (row: HistoryRow): boolean => isCharge(row) && !row.isReversed;
  *   beyond reach, a charge is known                  outflow (43)
  *   it stands alone                                  state (37), but an id that was an outflow stays one (39)
  *
- * @param charges all charges that a source reported before, or that are paid in this reading: what came in, by id
+ * @param charges all charges that a source reported before, or that are paid in this reading: what
+ * came in, by id
  */
 function reversalsIn(
   rows: readonly HistoryRow[],
@@ -89,8 +94,8 @@ function reversalsIn(
 }
 
 /**
- * Without ids, a charge of the last reading that is no longer paid is reversed now. So as many reversed rows are states
- * of charges as there are fewer paid rows than charges before.
+ * Without ids, a charge of the last reading that is no longer paid is reversed now. So as many
+ * reversed rows are states of charges as there are fewer paid rows than charges before.
  */
 function withoutStates(
   unknown: readonly HistoryRow[],
@@ -103,15 +108,19 @@ function withoutStates(
   return unknown.filter((row) => !states.includes(row));
 }
 
-/** A row without an id is the same charge as in the last reading, which came and went. Each is found once. */
+/**
+ * A row without an id is the same charge as in the last reading, which came and went. Each is found
+ * once.
+ */
 function takeEqual(row: HistoryRow, cameAndWent: Transaction[]): boolean {
   const place = row.id === null ? cameAndWent.findIndex(({ received }) => received === row.received) : -1;
   return place >= 0 && cameAndWent.splice(place, 1).length > 0;
 }
 
 /**
- * Rows of one id are states of one charge, and the least balance counts. Every outflow counts, also equal ones, unless
- * equal ones have one id of their own: then the history shows one row twice, because its pages moved.
+ * Rows of one id are states of one charge, and the least balance counts. Every outflow counts, also
+ * equal ones, unless equal ones have one id of their own: then the history shows one row twice,
+ * because its pages moved.
  */
 function readRows(
   rows: readonly HistoryRow[],
@@ -122,7 +131,8 @@ function readRows(
   const states = rows.filter((row) => isCharge(row) && !reversals.includes(row));
   const stateIds = new Set(states.flatMap(({ id }) => id ?? []));
   const outflows = rows.filter((row) => !isCharge(row) && row.outflow > 0n);
-  // Some outflows carry the id of their charge. If that charge vanished, they still have no id of their own.
+  // Some outflows carry the id of their charge. If that charge vanished, they still have no id of
+  // their own.
   const hadNoId = (amount: bigint): boolean =>
     before.some((one) => one.id === null && !isCharge(one) && one.outflow === amount);
   const isNew = (id: string, amount: bigint): boolean => before.every((one) => one.id !== id || one.outflow !== amount);
@@ -151,13 +161,19 @@ function oneCharge(id: string, rows: readonly HistoryRow[]): Transaction {
   return { id, received, outflow: received - balance };
 }
 
-/** Beyond reach, a charge that the history now calls failed came and went. Within reach, it is reported no longer. */
+/**
+ * Beyond reach, a charge that the history now calls failed came and went. Within reach, it is
+ * reported no longer.
+ */
 function cameAndWent(before: readonly Transaction[], failedIds: readonly (string | null)[]): Transaction[] {
   const hasFailed = (one: Transaction): boolean => isCharge(one) && one.id !== null && failedIds.includes(one.id);
   return before.map((one) => (hasFailed(one) ? { ...one, outflow: one.received } : one));
 }
 
-/** All that counts of a payment beyond reach: what was reported before and is no longer, and what is reported now. */
+/**
+ * All that counts of a payment beyond reach: what was reported before and is no longer, and what is
+ * reported now.
+ */
 function keepRolledOff(before: readonly Transaction[], read: readonly Transaction[]): Transaction[] {
   const readIds = new Set(read.flatMap(({ id }) => id ?? []));
   const kept: Transaction[] = [];

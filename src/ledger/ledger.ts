@@ -5,10 +5,12 @@ import type { HistoryRow } from './history.ts';
 import type { Answer, Source } from './sources.ts';
 
 /**
- * The ledger of one payment in one currency: what each source reported, and what we booked. Amounts are minor units.
+ * The ledger of one payment in one currency: what each source reported, and what we booked. Amounts
+ * are minor units.
  *
- * The two sources are never merged, and nothing is stored that no source said. Our books say what should be at the
- * provider. Two subtractions give what is held and what is missing. Everything here is pure.
+ * The two sources are never merged, and nothing is stored that no source said. Our books say what
+ * should be at the provider. Two subtractions give what is held and what is missing. Everything
+ * here is pure.
  */
 export type Ledger = {
   books: Books;
@@ -20,7 +22,10 @@ export type Ledger = {
   bookedOutAt: Date | null;
   /** When the newest whole reading of the history began that was applied here. Null: none was. */
   historyReadAt: Date | null;
-  /** The same of the newest reading that reached back to this payment: only such a reading can lack something. */
+  /**
+   * The same of the newest reading that reached back to this payment: only such a reading can lack
+   * something.
+   */
   historyReachedAt: Date | null;
 };
 
@@ -44,9 +49,9 @@ function isGoneInHistory({ history, historyReachedAt }: Ledger): boolean {
 }
 
 /**
- * Whether an answer that calls the payment failed may take back what verify reported: a reading that reached the payment
- * reports no charge, and the money was booked. Other money may be younger than the lag of the history, so it waits for
- * the next reading.
+ * Whether an answer that calls the payment failed may take back what verify reported: a reading
+ * that reached the payment reports no charge, and the money was booked. Other money may be younger
+ * than the lag of the history, so it waits for the next reading.
  */
 function mayWithdraw(ledger: Ledger): boolean {
   return isGoneInHistory(ledger) && allocatedOf(ledger.books) > 0n;
@@ -59,15 +64,16 @@ export type Reading = {
   /** False: the payment is older than the history reaches back. */
   isInReach: boolean;
   /**
-   * The answer of verify that calls the payment failed or expired. Null: verify does not call it so, or the history may
-   * still lack money that was reported before that answer.
+   * The answer of verify that calls the payment failed or expired. Null: verify does not call it
+   * so, or the history may still lack money that was reported before that answer.
    */
   failed: { id: string | null } | null;
 };
 
 /**
- * Applies a whole reading of the history. One that began before the newest applied one changes nothing. If no source
- * ever reported a charge, an outflow took no money of ours: some services write the reversal of a failed debit so.
+ * Applies a whole reading of the history. One that began before the newest applied one changes
+ * nothing. If no source ever reported a charge, an outflow took no money of ours: some services
+ * write the reversal of a failed debit so.
  * @param rows all rows about this payment and currency
  */
 export function observeHistory(ledger: Ledger, rows: readonly HistoryRow[], reading: Reading): Ledger {
@@ -83,7 +89,8 @@ export function observeHistory(ledger: Ledger, rows: readonly HistoryRow[], read
 }
 
 /**
- * A person accepted the money in spite of a doubt: what the sources reported so far is certain from now on.
+ * A person accepted the money in spite of a doubt: what the sources reported so far is certain from
+ * now on.
  */
 export function acceptDoubts(ledger: Ledger): Ledger {
   const certain = { isUncertain: false };
@@ -95,7 +102,10 @@ function mostReceivedOf({ verify, history }: Ledger): bigint {
   return max(verify.mostReceived, history.mostReceived);
 }
 
-/** A reading that reached the payment after the last booking lacks some of the money that was booked. */
+/**
+ * A reading that reached the payment after the last booking lacks some of the money that was
+ * booked.
+ */
 function isLackedByHistory({ books, history, historyReachedAt, bookedInAt }: Ledger): boolean {
   const isRead = historyReachedAt !== null && bookedInAt !== null && historyReachedAt >= bookedInAt;
   return isRead && history.received < allocatedOf(books);
@@ -134,8 +144,9 @@ export function book(ledger: Ledger, booking: Booking, at: Date): Ledger {
 }
 
 /**
- * Keeps, per source, the most that it reported as gone of what is booked as outgoing. If a source reports less later,
- * money came back: a refund failed, or a dispute was won after its loss was written off.
+ * Keeps, per source, the most that it reported as gone of what is booked as outgoing. If a source
+ * reports less later, money came back: a refund failed, or a dispute was won after its loss was
+ * written off.
  */
 function remember(ledger: Ledger): Ledger {
   const bookedOut = bookedOutOf(ledger.books);

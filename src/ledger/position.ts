@@ -24,18 +24,21 @@ export type Standing = {
   missing: bigint;
   notShown: bigint;
   reinstated: bigint;
-  /** How much more outflow it reports than was booked. Below 0: it does not report all of what was booked. */
+  /**
+   * How much more outflow it reports than was booked. Below 0: it does not report all of what was
+   * booked.
+   */
   excessOutflow: bigint;
   /** It reports less than expected, even if it still has time to report more. */
   isShort: boolean;
 };
 
 /**
- * The position of a ledger. Of the two sources, held and missing are the larger figure. NotShown is the smaller one:
- * one source that reports a refund is enough.
+ * The position of a ledger. Of the two sources, held and missing are the larger figure. NotShown is
+ * the smaller one: one source that reports a refund is enough.
  *
- * Example: 8500 paid the order, and a refund of 2500 was booked. Verify reports the refund. The history reports a
- * chargeback of 8500 instead.
+ * Example: 8500 paid the order, and a refund of 2500 was booked. Verify reports the refund. The
+ * history reports a chargeback of 8500 instead.
  *
  *   allocated   A = captured + retained + returned = 8500
  *   booked out  O = returned + refunded + writtenOff - offProvider - recovered = 2500
@@ -49,8 +52,10 @@ export type Standing = {
  *   missing = max(0, X - S)        0                         6000                     missing 6000
  *   notShown = min(-X, S - X)      0                         -6000, which counts 0    notShown 0
  *
- * For a history that had time, with the balance L = C - W, held - missing + notShown is always L - E.
- * @param lagMin minutes for which the history may lack money after it was booked as being at the provider
+ * For a history that had time, with the balance L = C - W, held - missing + notShown is always L -
+ * E.
+ * @param lagMin minutes for which the history may lack money after it was booked as being at the
+ * provider
  */
 export function positionOf(ledger: Ledger, lagMin: number): Position {
   const { books } = ledger;
@@ -70,8 +75,9 @@ export function positionOf(ledger: Ledger, lagMin: number): Position {
 }
 
 /**
- * Verify may never report a second charge that the history reports. So of what should be there, verify must show at
- * most what it ever reported as received. With its balance L, that is missing = min(E, mostReceived) - L.
+ * Verify may never report a second charge that the history reports. So of what should be there,
+ * verify must show at most what it ever reported as received. With its balance L, that is missing =
+ * min(E, mostReceived) - L.
  *
  * What verify has not reported yet is not a lack of it, so a negative surplus counts 0 in notShown.
  */
@@ -82,9 +88,10 @@ function verifyStanding(verify: Source, books: Books): Standing {
 }
 
 /**
- * What the history reports counts at once. What it lacks counts only if it had the time to report it. If it never
- * reached back to the payment, it need not report what verify reports as received. Some histories
- * show a refund only as a smaller amount of its charge, so what is less by that explains what was booked as going out.
+ * What the history reports counts at once. What it lacks counts only if it had the time to report
+ * it. If it never reached back to the payment, it need not report what verify reports as received.
+ * Some histories show a refund only as a smaller amount of its charge, so what is less by that
+ * explains what was booked as going out.
  */
 function historyStanding({ history, verify, books, historyReachedAt }: Ledger, hadTime: boolean): Standing {
   const surplus = history.received - allocatedOf(books);
@@ -96,7 +103,10 @@ function historyStanding({ history, verify, books, historyReachedAt }: Ledger, h
   return { ...standing, excessOutflow: standing.excessOutflow + shownAsLess };
 }
 
-/** @param missingSurplus and @param notShownSurplus: the surplus, without what the source need not report */
+/**
+ * @param missingSurplus and
+ * @param notShownSurplus: the surplus, without what the source need not report
+ */
 function standingOf(source: Source, books: Books, missingSurplus: bigint, notShownSurplus: bigint): Standing {
   const bookedOut = bookedOutOf(books);
   const surplus = source.received - allocatedOf(books);
@@ -120,8 +130,9 @@ function hadTime({ bookedInAt, historyReachedAt }: Ledger, lagMin: number): bool
 }
 
 /**
- * How much of the missing money the sources report as gone: the most that one reports as excess outflow. If neither
- * reports any, both fall short, and what both lack has gone. A decision books no more than this.
+ * How much of the missing money the sources report as gone: the most that one reports as excess
+ * outflow. If neither reports any, both fall short, and what both lack has gone. A decision books
+ * no more than this.
  */
 function goneOf({ verify, history }: Pick<Position, 'verify' | 'history'>): bigint {
   const reportedBy = ({ missing, excessOutflow }: Standing): bigint => min(missing, max(0n, excessOutflow));
@@ -135,9 +146,9 @@ export function goneFrom(ledger: Ledger): bigint {
 }
 
 /**
- * Surplus that left before anybody decided about it. One source reports both: more received than the books know, and
- * more outflow. The caller books it as returned. While nothing is booked this is 0, because the other source may
- * still report the money, and then a person must look.
+ * Surplus that left before anybody decided about it. One source reports both: more received than
+ * the books know, and more outflow. The caller books it as returned. While nothing is booked this
+ * is 0, because the other source may still report the money, and then a person must look.
  */
 export function returnedByItself({ books, verify, history }: Ledger): bigint {
   if (allocatedOf(books) === 0n) return 0n;
@@ -149,8 +160,8 @@ export function returnedByItself({ books, verify, history }: Ledger): bigint {
 const NOT_SHOWN_MS = 10 * 24 * 60 * 60_000;
 
 /**
- * The history was read whole ten days after money was last booked as going out: it must report that by now. If no
- * history was ever read, verify must.
+ * The history was read whole ten days after money was last booked as going out: it must report that
+ * by now. If no history was ever read, verify must.
  * @param verifiedAt when verify last answered
  */
 export function isOutflowLate({ bookedOutAt, historyReadAt }: Ledger, verifiedAt: Date | null): boolean {
@@ -160,8 +171,9 @@ export function isOutflowLate({ bookedOutAt, historyReadAt }: Ledger, verifiedAt
 }
 
 /**
- * How much left before anybody decided about the money, by the source that reports most as held. Nothing is booked about
- * it yet. A refund of the rest books it as returned, too; after other decisions, `returnedByItself` does that.
+ * How much left before anybody decided about the money, by the source that reports most as held.
+ * Nothing is booked about it yet. A refund of the rest books it as returned, too; after other
+ * decisions, `returnedByItself` does that.
  */
 export function leftBefore({ books, verify, history }: Ledger): bigint {
   if (allocatedOf(books) > 0n || bookedOutOf(books) > 0n) return 0n;
@@ -179,8 +191,8 @@ export function historyBalance({ history }: Ledger): bigint | null {
 }
 
 /**
- * Whether the history, if it reported anything, surely leaves as much as the price. What it reports as gone, or doubts,
- * pays nothing.
+ * Whether the history, if it reported anything, surely leaves as much as the price. What it reports
+ * as gone, or doubts, pays nothing.
  */
 export function historyLeaves(ledger: Ledger, price: bigint): boolean {
   const balance = historyBalance(ledger);

@@ -1,19 +1,32 @@
 /**
- * What each of the two sources reports of one payment in one currency, in minor units. Everything here is pure.
+ * What each of the two sources reports of one payment in one currency, in minor units. Everything
+ * here is pure.
  *
- * Verify reports one charge at a time. The history reports rows. Both become provider transactions, which are
- * remembered by their ids and per source.
+ * Verify reports one charge at a time. The history reports rows. Both become provider transactions,
+ * which are remembered by their ids and per source.
  */
 
-/** One charge or outflow that a source reports. A charge has `received` above 0; an outflow of its own has 0. */
+/**
+ * One charge or outflow that a source reports. A charge has `received` above 0; an outflow of its
+ * own has 0.
+ */
 export type Transaction = {
-  /** The provider's id. Null: the source names none, or only the id of the charge that the outflow belongs to. */
+  /**
+   * The provider's id. Null: the source names none, or only the id of the charge that the outflow
+   * belongs to.
+   */
   id: string | null;
   received: bigint;
   outflow: bigint;
-  /** The history reaches back no further. The transaction still counts, and no new row is taken for it. */
+  /**
+   * The history reaches back no further. The transaction still counts, and no new row is taken for
+   * it.
+   */
   isRolledOff?: true;
-  /** The sum of rows that version 1.0.0 has read and not kept: rows that are read now take its place. */
+  /**
+   * The sum of rows that version 1.0.0 has read and not kept: rows that are read now take its
+   * place.
+   */
   isSum?: true;
 };
 
@@ -26,7 +39,9 @@ export type Source = {
   isUncertain: boolean;
   /** The most that it ever reported as received. */
   mostReceived: bigint;
-  /** The largest part of the booked outflow that this source ever reported. The ledger updates it. */
+  /**
+   * The largest part of the booked outflow that this source ever reported. The ledger updates it.
+   */
   mostOutflow: bigint;
 };
 
@@ -45,10 +60,16 @@ export const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total
 
 /** An answer of verify, as one currency sees it. */
 export type Answer = {
-  /** `unproven`: the answer proves nothing about money, such as pending, an unknown word or not found. */
+  /**
+   * `unproven`: the answer proves nothing about money, such as pending, an unknown word or not
+   * found.
+   */
   outcome: 'paid' | 'reversed' | 'failed' | 'expired' | 'unproven';
   id: string | null;
-  /** It speaks about money of this currency. A reversal that names no currency speaks about every one. */
+  /**
+   * It speaks about money of this currency. A reversal that names no currency speaks about every
+   * one.
+   */
   isHere: boolean;
   /** The amount of the charge. Null: a reversal that names none. */
   received: bigint | null;
@@ -70,7 +91,8 @@ export type Answer = {
  *   c1                 c2 failed         c1
  *   c1                 pending           c1, and nothing of its balance is certain
  *
- * @param mayWithdraw the history reports no charge of booked money: if verify calls it failed, too, it is gone
+ * @param mayWithdraw the history reports no charge of booked money: if verify calls it failed, too,
+ * it is gone
  */
 export function applyAnswer(verify: Source, answer: Answer, mayWithdraw: boolean): Source {
   const { id, outcome } = answer;
@@ -89,9 +111,9 @@ export function applyAnswer(verify: Source, answer: Answer, mayWithdraw: boolean
 }
 
 /**
- * A payment that was reported as received is called failed or expired. A partial payment may be called so and be at the
- * provider all the same, so a person must look. If the answer names another charge, a later try has failed, and the
- * known charges stay.
+ * A payment that was reported as received is called failed or expired. A partial payment may be
+ * called so and be at the provider all the same, so a person must look. If the answer names another
+ * charge, a later try has failed, and the known charges stay.
  */
 function applyFailure(verify: Source, id: string | null, mayWithdraw: boolean): Source {
   if (isOfOther(verify, id)) return verify;

@@ -78,7 +78,10 @@ export type Figures = {
   cameAndWent: bigint;
 };
 
-/** Held money and money that is reported as gone do not depend on the lag of the history, so the figures have none. */
+/**
+ * Held money and money that is reported as gone do not depend on the lag of the history, so the
+ * figures have none.
+ */
 export function figuresOf(ledger: Ledger): Figures {
   const position = positionOf(ledger, 0);
   const { verify, history } = ledger;
@@ -104,7 +107,10 @@ export function oursOf({ books }: Ledger, missing: bigint): bigint {
   return captured + retained + recovered - refunded - writtenOff - missing;
 }
 
-/** A figure that the journal counts, with its change in minor units. Books only grow; the others may shrink. */
+/**
+ * A figure that the journal counts, with its change in minor units. Books only grow; the others may
+ * shrink.
+ */
 export type FigureChange = { counter: string; amount: bigint };
 const COUNTED = ['received', 'outflow', 'held', 'missing'] as const;
 

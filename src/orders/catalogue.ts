@@ -18,7 +18,10 @@ export type Catalogue = {
   products(prisma: PrismaClient): Promise<Product[]>;
   /** Those of these that are on sale. */
   find(prisma: PrismaClient, skus: string[]): Promise<Product[]>;
-  /** Whether so many of each can be sold; left out: always. @returns the skus of which there is not enough */
+  /**
+   * Whether so many of each can be sold; left out: always.
+   * @returns the skus of which there is not enough
+   */
   outOfStock?(prisma: PrismaClient, items: Basket['items']): Promise<string[]>;
 };
 

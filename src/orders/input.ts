@@ -4,9 +4,15 @@ import { MUST_BE_PAYABLE, parseMajor, payableCurrency } from '../platform/money.
 import { ORDER_ID } from '../platform/ids.ts';
 import { invalidField, parseInput } from '../platform/problem.ts';
 
-/** PostgreSQL takes no NUL in a text and no half of a surrogate pair, and control characters have no use in one. */
+/**
+ * PostgreSQL takes no NUL in a text and no half of a surrogate pair, and control characters have no
+ * use in one.
+ */
 const printable = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters');
-/** A text of at most `max` characters. A character outside the basic plane counts once, as JSON Schema counts. */
+/**
+ * A text of at most `max` characters. A character outside the basic plane counts once, as JSON
+ * Schema counts.
+ */
 const text = (max: number) =>
   printable
     .min(1)
@@ -78,7 +84,10 @@ export function totalOf(lines: readonly Line[], path: string): bigint {
   return total;
 }
 
-/** Reads the order of a shop that prices elsewhere. @throws {Problem} 422, one entry per faulty field */
+/**
+ * Reads the order of a shop that prices elsewhere.
+ * @throws {Problem} 422, one entry per faulty field
+ */
 export function readOrderInput(body: unknown) {
   const input = parseInput(orderInput, body);
   const code = payableCurrency(input.currency) ?? input.currency;
@@ -91,7 +100,10 @@ export function readOrderInput(body: unknown) {
   return { ...input, currency: code, lines, amount: totalOf(lines, 'lines'), payBy };
 }
 
-/** A landing page that a checkout names must be one of the configured ones: else a stranger could choose it. */
+/**
+ * A landing page that a checkout names must be one of the configured ones: else a stranger could
+ * choose it.
+ */
 export function listedLanding(given: string | undefined, landings: readonly URL[]): string | undefined {
   if (given === undefined) return undefined;
   const found = landings.find(({ href }) => URL.canParse(given) && href === new URL(given).href);

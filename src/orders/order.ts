@@ -4,12 +4,14 @@ import type { Mode, Order, OrderStatus } from '../platform/prisma/client.ts';
 /**
  * Every state of an order, what it waits for, and where it goes.
  *
- * - `pending`: waits for a payment, or for the rest of it; paid, failed, review, expired, cancelled.
- * - `paid`: marked paid. For ever: what happens to the money later is a case, and never takes the proof back.
- * - `failed`: its payments failed or expired. The shopper may try again (pending), and late money counts (paid,
- *   review).
- * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it. Then
- *   paid, or the status that its payments give it.
+ * - `pending`: waits for a payment, or for the rest of it; paid, failed, review, expired,
+ *   cancelled.
+ * - `paid`: marked paid. For ever: what happens to the money later is a case, and never takes the
+ *   proof back.
+ * - `failed`: its payments failed or expired. The shopper may try again (pending), and late money
+ *   counts (paid, review).
+ * - `review`: money is held, or a case is open: waits for a person, or for an answer that pays it.
+ *   Then paid, or the status that its payments give it.
  * - `expired`: its deadline has passed. Money that comes later is held. A person may reopen it.
  * - `cancelled`: a person ended it. Money that comes later is held. A person may reopen it.
  */
@@ -31,9 +33,10 @@ export const BY_DEADLINE = 'deadline';
 const DAY_MS = 86_400_000;
 
 /**
- * Until when an order may begin a payment at its price; null: for as long as the shop leaves it open. A basket was
- * priced from the catalogue, and its price holds for the days in which a payment may be paid. The shop's own system
- * names a deadline (`payBy`) where its prices end, and so does a person who opens an order again.
+ * Until when an order may begin a payment at its price; null: for as long as the shop leaves it
+ * open. A basket was priced from the catalogue, and its price holds for the days in which a payment
+ * may be paid. The shop's own system names a deadline (`payBy`) where its prices end, and so does a
+ * person who opens an order again.
  */
 export function priceEndsAt(
   order: Pick<Order, 'payBy' | 'createdAt' | 'contentHash'>,
@@ -52,7 +55,10 @@ export function dueOf({ amount, partPaid, status, paidAt, endedAt }: Payable): b
   return isPayable && amount > partPaid ? amount - partPaid : 0n;
 }
 
-/** The status of an order follows from its proof, its end, its money and its payments, in this order. Pure. */
+/**
+ * The status of an order follows from its proof, its end, its money and its payments, in this
+ * order. Pure.
+ */
 export function statusOf({ isPaid, endedBy, hasHeldMoney, hasOpenCase, payments }: Facts): OrderStatus {
   const has = (...statuses: string[]): boolean => payments.some(({ status }) => statuses.includes(status));
   if (isPaid) return 'paid';
@@ -62,15 +68,19 @@ export function statusOf({ isPaid, endedBy, hasHeldMoney, hasOpenCase, payments 
   return has('failed', 'expired') ? 'failed' : 'pending';
 }
 
-/** What a lock gives: the database's time once it is held, and ids for rows that are ordered by them. */
+/**
+ * What a lock gives: the database's time once it is held, and ids for rows that are ordered by
+ * them.
+ */
 export type Locked = { now: Date; verification: bigint; refund: bigint };
 
 /**
- * Locks the order and its payments, so that nobody else decides about its money until this transaction ends. Every
- * change of money or status takes it first. Inserts of children do not wait; leases and hints, which write to payments
- * without it, do.
- * @returns null: there is no such order of this mode. As a plain column, the time would be that before the wait. Ids of
- * answers are taken behind the lock, because the newest answer of a payment is the one with the largest id
+ * Locks the order and its payments, so that nobody else decides about its money until this
+ * transaction ends. Every change of money or status takes it first. Inserts of children do not
+ * wait; leases and notifications, which write to payments without it, do.
+ * @returns null: there is no such order of this mode. As a plain column, the time would be that
+ * before the wait. Ids of answers are taken behind the lock, because the newest answer of a payment
+ * is the one with the largest id
  */
 export async function lockOrder(tx: Tx, mode: Mode, orderId: string): Promise<Locked | null> {
   const [row] = await tx.$queryRaw<Locked[]>`
@@ -84,7 +94,8 @@ export async function lockOrder(tx: Tx, mode: Mode, orderId: string): Promise<Lo
 }
 
 /**
- * Locks, as lockOrder does, those of several orders that nobody else has locked, and waits for none.
+ * Locks, as lockOrder does, those of several orders that nobody else has locked, and waits for
+ * none.
  * @returns what each lock gives, by the order's id
  */
 export async function lockFree(tx: Tx, mode: Mode, orderIds: string[]): Promise<Map<string, Locked>> {

@@ -12,7 +12,10 @@ export const VIEWED = {
 } satisfies Prisma.OrderInclude;
 export type ViewedOrder = Prisma.OrderGetPayload<{ include: typeof VIEWED }>;
 
-/** An order as any client may see it that knows its id: no personal data. Amounts are decimal texts in major units. */
+/**
+ * An order as any client may see it that knows its id: no personal data. Amounts are decimal texts
+ * in major units.
+ */
 export function viewOf(order: ViewedOrder) {
   const major = (amount: bigint): string => formatMajor({ amount, currency: order.currency });
   return {
@@ -33,7 +36,10 @@ export function viewOf(order: ViewedOrder) {
   };
 }
 
-/** Held money in the order's currency, in minor units. A storefront shows it so that the shopper does not pay again. */
+/**
+ * Held money in the order's currency, in minor units. A storefront shows it so that the shopper
+ * does not pay again.
+ */
 function heldOf({ payments, currency }: ViewedOrder): bigint {
   const rows = payments.flatMap(({ ledgers }) => ledgers.filter((row) => row.currency === currency));
   return rows.reduce((sum, row) => sum + figuresOf(ledgerOf(row)).held, 0n);

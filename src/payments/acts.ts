@@ -7,14 +7,17 @@ import { refundableOf } from '../ledger/books.ts';
 import { book } from '../ledger/ledger.ts';
 import { goneFrom } from '../ledger/position.ts';
 import { max, min, sum } from '../ledger/sources.ts';
-import { ledgerIn, setLedger, tell, type Change, type Dossier, type DossierPayment } from './change.ts';
+import { isInProof, ledgerIn, type Aggregate, type AggregatePayment } from './aggregate.ts';
+import { setLedger, tell, type Change } from './change.ts';
 import { askNow, type AskParts } from './due.ts';
-import { isInProof } from './facts.ts';
 
 export type ActParts = AskParts & { onMessage: () => void };
 
 type Refunding = Pick<Refund, 'amount' | 'reason' | 'externalId' | 'elsewhere' | 'by'>;
-/** `differs`: the externalId stands for another refund. `left`: how much can still be refunded, in minor units. */
+/**
+ * `differs`: the externalId stands for another refund. `left`: how much can still be refunded, in
+ * minor units.
+ */
 export type Refunded =
   | { outcome: 'refunded'; refund: Refund }
   | { outcome: 'not-paid' }
@@ -22,8 +25,8 @@ export type Refunded =
   | { outcome: 'too-much'; left: bigint };
 
 /**
- * Writes down that a part of a paid order's money was given back. Nothing here moves money. A refund with an externalId
- * may be repeated: it is written once.
+ * Writes down that a part of a paid order's money was given back. Nothing here moves money. A
+ * refund with an externalId may be repeated: it is written once.
  */
 export async function refundOrder(parts: ActParts, orderId: string, request: Refunding): Promise<Refunded> {
   const refunded = await changeOrder(parts, orderId, request.by, (change) => refund(change, request));
@@ -31,64 +34,68 @@ export async function refundOrder(parts: ActParts, orderId: string, request: Ref
 }
 
 function refund(change: Change, request: Refunding): Refunded {
-  const { dossier } = change;
+  const { aggregate } = change;
   const { amount, elsewhere, externalId } = request;
-  const before = dossier.refunds.find((one) => externalId !== null && one.externalId === externalId);
+  const before = aggregate.refunds.find((one) => externalId !== null && one.externalId === externalId);
   if (before !== undefined)
     return before.amount === amount && before.elsewhere === elsewhere
       ? { outcome: 'refunded', refund: before }
       : { outcome: 'differs' };
-  if (isNumberUsed(dossier, externalId)) return { outcome: 'differs' };
-  if (dossier.proof === null) return { outcome: 'not-paid' };
-  const paying = dossier.payments.filter(({ reference }) => isInProof(dossier, reference));
-  const left = sum(paying.map((payment) => refundableIn(dossier, payment)));
+  if (isNumberUsed(aggregate, externalId)) return { outcome: 'differs' };
+  if (aggregate.proof === null) return { outcome: 'not-paid' };
+  const paying = aggregate.payments.filter(({ reference }) => isInProof(aggregate, reference));
+  const left = sum(paying.map((payment) => refundableIn(aggregate, payment)));
   if (amount > left) return { outcome: 'too-much', left };
-  return { outcome: 'refunded', refund: writeRefund(change, sharesOf(dossier, paying, amount), request) };
+  return { outcome: 'refunded', refund: writeRefund(change, sharesOf(aggregate, paying, amount), request) };
 }
 
-function refundableIn({ currency }: Dossier, payment: DossierPayment): bigint {
+function refundableIn({ currency }: Aggregate, payment: AggregatePayment): bigint {
   return refundableOf(ledgerIn(payment, currency).books);
 }
 
 /** What of a refund goes back by one payment, in minor units. */
-type RefundShare = { payment: DossierPayment; amount: bigint };
+type RefundShare = { payment: AggregatePayment; amount: bigint };
 
 /**
- * Shares a refund among the payments of the order's proof. Nobody says which of them went back. So what a source reports
- * as gone comes first, and then the newest payments. With 5000 and 3500 captured, and a refund of 4000:
+ * Shares a refund among the payments of the order's proof. Nobody says which of them went back. So
+ * what a source reports as gone comes first, and then the newest payments. With 5000 and 3500
+ * captured, and a refund of 4000:
  *
  *   reported as gone      5000 payment   3500 payment
  *   nothing                        500           3500
  *   4000 of the first             4000              0
  */
-function sharesOf(dossier: Dossier, paying: readonly DossierPayment[], amount: bigint): RefundShare[] {
+function sharesOf(aggregate: Aggregate, paying: readonly AggregatePayment[], amount: bigint): RefundShare[] {
   let open = amount;
   const shares = [...paying].reverse().map((payment) => ({ payment, amount: 0n }));
-  const share = (most: (payment: DossierPayment) => bigint): void => {
+  const share = (most: (payment: AggregatePayment) => bigint): void => {
     for (const one of shares) {
-      const free = min(most(one.payment), refundableIn(dossier, one.payment)) - one.amount;
+      const free = min(most(one.payment), refundableIn(aggregate, one.payment)) - one.amount;
       const more = max(0n, min(open, free));
       one.amount += more;
       open -= more;
     }
   };
-  share((payment) => goneFrom(ledgerIn(payment, dossier.currency)));
-  share((payment) => refundableIn(dossier, payment));
+  share((payment) => goneFrom(ledgerIn(payment, aggregate.currency)));
+  share((payment) => refundableIn(aggregate, payment));
   return shares.filter((one) => one.amount > 0n);
 }
 
 /** A number stands for one refund of an order, whichever way it was written down. */
-export const isNumberUsed = ({ payments, refunds }: Dossier, number: string | null): boolean =>
+export const isNumberUsed = ({ payments, refunds }: Aggregate, number: string | null): boolean =>
   number !== null &&
   (refunds.some((one) => one.externalId === number) ||
     payments.some(({ cases }) => cases.some((one) => one.number === number)));
 
-/** A refund of captured money: its row, the ledgers, the message. @param shares they add up to its amount */
+/**
+ * A refund of captured money: its row, the ledgers, the message.
+ * @param shares they add up to its amount
+ */
 export function writeRefund(change: Change, shares: readonly RefundShare[], request: Refunding): Refund {
   const { amount, elsewhere, externalId, reason } = request;
-  const { id: orderId, currency } = change.dossier;
+  const { id: orderId, currency } = change.aggregate;
   const refund = { id: change.ids.refund, orderId, ...request, at: change.now };
-  change.dossier.refunds.push(refund);
+  change.aggregate.refunds.push(refund);
   change.rows.refunds.push(refund);
   const data = { refund: String(refund.id), reason, number: externalId };
   for (const { payment, amount: part } of shares) {
@@ -104,14 +111,17 @@ export function writeRefund(change: Change, shares: readonly RefundShare[], requ
 
 export type Adopted = 'adopted' | 'unknown-reference' | 'unknown-order' | 'other-currency' | 'decided';
 
-/** A person says which order an unmatched payment belongs to. Verify is asked, and decides whether it pays. */
+/**
+ * A person says which order an unmatched payment belongs to. Verify is asked, and decides whether
+ * it pays.
+ */
 export async function adopt(parts: ActParts, reference: string, orderId: string, by: string): Promise<Adopted> {
-  const { prisma, terms } = parts;
+  const { prisma, policy } = parts;
   const adopted = await transact(prisma, async (tx): Promise<Adopted> => {
-    if ((await lockOrder(tx, terms.mode, orderId)) === null) return 'unknown-order';
+    if ((await lockOrder(tx, policy.mode, orderId)) === null) return 'unknown-order';
     const { amount, currency } = await tx.order.findUniqueOrThrow({ where: { id: orderId } });
     // Locked by a write that changes nothing: whoever decides about it at this moment comes first.
-    const unmatched = { reference, mode: terms.mode, orderId: null, ledgers: { some: {} } };
+    const unmatched = { reference, mode: policy.mode, orderId: null, ledgers: { some: {} } };
     const { count } = await tx.payment.updateMany({ where: unmatched, data: { nextCheckAt: null } });
     if (count === 0) return 'unknown-reference';
     if ((await tx.case.count({ where: { reference, decision: { not: null } } })) > 0) return 'decided';

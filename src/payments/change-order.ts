@@ -4,12 +4,16 @@ import { lockFree, lockOrder, type Locked } from '../orders/order.ts';
 import { isDatabaseAway, sqlStateOf, transact, type Tx } from '../platform/db.ts';
 import { createGroups, type Pending } from '../platform/groups.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
-import { DOSSIER, NoCaseId, noRows, type Change, type Dossier, type Terms } from './change.ts';
+import { AGGREGATE, type Aggregate, type Policy } from './aggregate.ts';
+import { NoCaseId, noRows, type Change } from './change.ts';
 import { conclude } from './conclude.ts';
 import { writeRows } from './write-rows.ts';
 
-type ChangeParts = { prisma: PrismaClient; terms: Terms };
-/** Synchronous: it changes rows in memory and asks nobody, neither the database nor the service. It may run twice. */
+type ChangeParts = { prisma: PrismaClient; policy: Policy };
+/**
+ * Synchronous: it changes rows in memory and asks nobody, neither the database nor the service. It
+ * may run twice.
+ */
 type Work<Result> = (change: Change) => Result extends PromiseLike<unknown> ? never : Result;
 type Item = { parts: ChangeParts; orderId: string; by: string; work: (change: Change) => unknown };
 type Waiting = Pending<Item, unknown>;
@@ -21,9 +25,10 @@ const ALONE = new PQueue({ concurrency: 10 });
 const GROUPS = new WeakMap<PrismaClient, (item: Item) => Promise<unknown>>();
 
 /**
- * Changes an order in three steps: read it whole behind its lock, decide, and write all rows at once. Deciding is the
- * work of the caller, and then `conclude`, which makes statuses, cases and messages agree with the ledger. Every change
- * of an order's money goes through here. Changes of different orders that wait at the same moment go together.
+ * Changes an order in three steps: read it whole behind its lock, decide, and write all rows at
+ * once. Deciding is the work of the caller, and then `conclude`, which makes statuses, cases and
+ * messages agree with the ledger. Every change of an order's money goes through here. Changes of
+ * different orders that wait at the same moment go together.
  * @returns what the work returns; null: there is no such order
  */
 export async function changeOrder<Result>(
@@ -40,13 +45,14 @@ export async function changeOrder<Result>(
 }
 
 /**
- * Changes the orders that nobody else has locked in one transaction. A group never waits for an order: one that is
- * locked is changed alone, and waits there. If the database refuses the group, nothing of it has happened, and each
- * order is changed alone once, so that one bad order fails none of its neighbours.
+ * Changes the orders that nobody else has locked in one transaction. A group never waits for an
+ * order: one that is locked is changed alone, and waits there. If the database refuses the group,
+ * nothing of it has happened, and each order is changed alone once, so that one bad order fails
+ * none of its neighbours.
  */
 async function changeTogether(group: Waiting[]): Promise<void> {
   const [{ parts }] = group.map(({ item }) => item) as [Item];
-  const together = group.filter(({ item }) => item.parts.terms === parts.terms);
+  const together = group.filter(({ item }) => item.parts.policy === parts.policy);
   let done = new Map<Waiting, () => void>();
   try {
     done = await parts.prisma.$transaction((tx) => changeFree(tx, parts, together));
@@ -62,23 +68,24 @@ async function changeTogether(group: Waiting[]): Promise<void> {
 }
 
 /**
- * @returns what settles each change, once the transaction has ended. Changes of locked orders are missing, and so are
- * those that open a case: a case needs an id of its own, which `changeAlone` takes
+ * @returns what settles each change, once the transaction has ended. Changes of locked orders are
+ * missing, and so are those that open a case: a case needs an id of its own, which `changeAlone`
+ * takes
  */
-async function changeFree(tx: Tx, { terms }: ChangeParts, group: Waiting[]): Promise<Map<Waiting, () => void>> {
+async function changeFree(tx: Tx, { policy }: ChangeParts, group: Waiting[]): Promise<Map<Waiting, () => void>> {
   const free = await lockFree(
     tx,
-    terms.mode,
+    policy.mode,
     group.map(({ item }) => item.orderId),
   );
-  const dossiers = await readDossiers(tx, [...free.keys()]);
+  const aggregates = await readAggregates(tx, [...free.keys()]);
   const settled = new Map<Waiting, () => void>();
   const changes: Change[] = [];
   for (const one of group) {
     const locked = free.get(one.item.orderId);
-    const dossier = dossiers.find(({ id }) => id === one.item.orderId);
-    if (locked === undefined || dossier === undefined) continue;
-    const change = begin(one.item.parts, one.item.by, locked, dossier);
+    const aggregate = aggregates.find(({ id }) => id === one.item.orderId);
+    if (locked === undefined || aggregate === undefined) continue;
+    const change = begin(one.item.parts, one.item.by, locked, aggregate);
     try {
       const result = one.item.work(change);
       conclude(change);
@@ -100,26 +107,28 @@ async function changeFree(tx: Tx, { terms }: ChangeParts, group: Waiting[]): Pro
 /** Waits for the lock of an order, and changes it in a transaction of its own. */
 function changeAlone({ parts, orderId, by, work }: Item): Promise<unknown> {
   return changeLocked(parts, by, work, async (tx) => {
-    const locked = await lockOrder(tx, parts.terms.mode, orderId);
+    const locked = await lockOrder(tx, parts.policy.mode, orderId);
     if (locked === null) return null;
-    const [dossier] = await readDossiers(tx, [orderId]);
-    return dossier === undefined ? null : { locked, dossier };
+    const [aggregate] = await readAggregates(tx, [orderId]);
+    return aggregate === undefined ? null : { locked, aggregate };
   });
 }
 
 /** By one statement, of one snapshot: measured, twice as fast as one for each relation. */
-async function readDossiers(tx: Tx, ids: readonly string[]): Promise<Dossier[]> {
+async function readAggregates(tx: Tx, ids: readonly string[]): Promise<Aggregate[]> {
   const [last] = ids.slice(-1);
   if (last === undefined) return [];
-  // Each length of a list is another statement to plan, so there are few lengths: 1, 2, 4, up to MOST_TOGETHER.
+  // Each length of a list is another statement to plan, so there are few lengths: 1, 2, 4, up to
+  // MOST_TOGETHER.
   const length = 2 ** Math.ceil(Math.log2(ids.length));
   const padded = [...ids, ...Array<string>(length - ids.length).fill(last)];
   const where = { id: { in: padded } };
-  return tx.order.findMany({ where, include: DOSSIER, relationLoadStrategy: 'join' });
+  return tx.order.findMany({ where, include: AGGREGATE, relationLoadStrategy: 'join' });
 }
 
 /**
- * The same for an unmatched payment: the history reports it under a reference that is not ours, and it has no order.
+ * The same for an unmatched payment: the history reports it under a reference that is not ours, and
+ * it has no order.
  * @param isNew its row, if there is none yet: without a ledger, it would count as set aside
  */
 export function changeUnmatched<Result>(
@@ -133,17 +142,17 @@ export function changeUnmatched<Result>(
     if (isNew) await tx.payment.createMany({ data: [isNew], skipDuplicates: true });
     const [locked] = await tx.$queryRaw<Locked[]>`
       WITH locked AS MATERIALIZED (SELECT 1 FROM payments WHERE reference = ${reference} AND order_id IS NULL
-        AND mode = ${parts.terms.mode}::mode FOR NO KEY UPDATE)
+        AND mode = ${parts.policy.mode}::mode FOR NO KEY UPDATE)
       SELECT clock_timestamp() AS now, nextval('verifications_id_seq') AS verification,
         nextval('refunds_id_seq') AS refund
       FROM locked`;
     if (locked === undefined) return null;
-    const { include } = DOSSIER.payments;
+    const { include } = AGGREGATE.payments;
     const payment = await tx.payment.findUniqueOrThrow({ where: { reference }, include });
     const { mode, amount, currency, createdAt } = payment;
     // As an order that has nothing: a column that a shop adds to orders is none of its business.
-    const alone: Partial<Dossier> = { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] };
-    return { locked, dossier: alone as Dossier };
+    const alone: Partial<Aggregate> = { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] };
+    return { locked, aggregate: alone as Aggregate };
   });
 }
 
@@ -153,22 +162,22 @@ const NO_ORDER = {
   ...{ paidAt: null, partPaid: 0n, proof: null, lines: [], messages: [], refunds: [] },
 };
 
-function begin({ terms }: ChangeParts, by: string, locked: Locked, dossier: Dossier): Change {
-  return { dossier, terms, by, now: locked.now, ids: { ...locked, cases: [] }, rows: noRows(), told: [] };
+function begin({ policy }: ChangeParts, by: string, locked: Locked, aggregate: Aggregate): Change {
+  return { aggregate, policy, by, now: locked.now, ids: { ...locked, cases: [] }, rows: noRows(), told: [] };
 }
 
 async function changeLocked<Result>(
   parts: ChangeParts,
   by: string,
   work: (change: Change) => Result,
-  read: (tx: Tx) => Promise<{ locked: Locked; dossier: Dossier } | null>,
+  read: (tx: Tx) => Promise<{ locked: Locked; aggregate: Aggregate } | null>,
 ): Promise<Result | null> {
   return transact(parts.prisma, async (tx) => {
     const found = await read(tx);
     if (found === null) return null;
-    const change = begin(parts, by, found.locked, found.dossier);
+    const change = begin(parts, by, found.locked, found.aggregate);
     const result = work(change);
-    change.ids.cases = await newCaseIds(tx, found.dossier);
+    change.ids.cases = await newCaseIds(tx, found.aggregate);
     conclude(change);
     await write(tx, [change]);
     return result;
@@ -177,12 +186,15 @@ async function changeLocked<Result>(
 
 async function write(tx: Tx, changes: Change[]): Promise<void> {
   await writeRows(tx, changes);
-  for (const { dossier, now, rows } of changes)
-    for (const currency of rows.unitErrors) await stopOnUnitErrors(tx, dossier, currency, now);
+  for (const { aggregate, now, rows } of changes)
+    for (const currency of rows.unitErrors) await stopOnUnitErrors(tx, aggregate, currency, now);
 }
 
-/** Ids for all cases that the change can open: one for each payment and currency. Unused ids are lost. */
-async function newCaseIds(tx: Tx, { payments }: Dossier): Promise<bigint[]> {
+/**
+ * Ids for all cases that the change can open: one for each payment and currency. Unused ids are
+ * lost.
+ */
+async function newCaseIds(tx: Tx, { payments }: Aggregate): Promise<bigint[]> {
   const most = payments.reduce((count, { ledgers }) => count + 1 + ledgers.length, 0);
   const rows = await tx.$queryRaw<{ id: bigint }[]>`
     SELECT nextval('cases_id_seq') AS id FROM generate_series(1, ${most}::int)`;

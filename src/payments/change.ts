@@ -1,48 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MISSING_MONEY } from '../cases/classes.ts';
 import { EMPTY, type Ledger } from '../ledger/ledger.ts';
-import { messageRow, type Extra, type Wanted } from '../fulfilment/messages.ts';
+import { ledgerIn, type Aggregate, type AggregatePayment, type Policy } from './aggregate.ts';
+import { messageRow, type Extra } from '../fulfilment/messages.ts';
 import type { MessageType } from '../platform/message-types.ts';
-import type { Case, Message, Mode, Order, Payment, Prisma, Refund } from '../platform/prisma/client.ts';
+import type { Case, Message, Order, Payment, Prisma, Refund } from '../platform/prisma/client.ts';
 import { changesBetween, columnsOf, ledgerOf, type FigureChange, type LedgerRow } from '../ledger/stored.ts';
 
-/** What is read of an order that changes. */
-export const DOSSIER = {
-  payments: {
-    include: {
-      ledgers: true,
-      cases: true,
-      // The newest readable answer goes on speaking when a later one cannot be read.
-      verifications: {
-        where: { outcome: { not: 'unreadable' } },
-        orderBy: { id: 'desc' },
-        take: 1,
-        omit: { body: true },
-      },
-    },
-    orderBy: { createdAt: 'asc' },
-  },
-  lines: { orderBy: { position: 'asc' } },
-  // Each with the doubt that a person accepted.
-  proof: { include: { payments: { include: { verification: { select: { doubt: true } } } } } },
-  refunds: true,
-  messages: { where: { type: 'order.paid' } },
-} satisfies Prisma.OrderInclude;
-
-/** An order with all that decisions about its money look at. An unmatched payment stands in one without an id. */
-export type Dossier = Prisma.OrderGetPayload<{ include: typeof DOSSIER }>;
-export type DossierPayment = Dossier['payments'][number];
-
-/** What a change needs to know of the service and the shop. */
-export type Terms = {
-  mode: Mode;
-  payableDays: number;
-  /** The history may lack a payment for so many minutes after it was paid. */
-  lagMin: number;
-  wanted: Wanted;
-};
-
-/** Ids of rows that the change may add. Other rows of the same change name them, so they are known before the write. */
+/**
+ * Ids of rows that the change may add. Other rows of the same change name them, so they are known
+ * before the write.
+ */
 export type NewIds = { verification: bigint; refund: bigint; cases: bigint[] };
 
 /** The change opens a case and has no id for it. It must be made again, alone and with ids. */
@@ -59,36 +27,43 @@ export type MessageChange = {
 };
 
 /** A verification as it is inserted, with the bytes of its answer. */
-export type NewVerification = DossierPayment['verifications'][number] & { body: Uint8Array<ArrayBuffer> };
+export type NewVerification = AggregatePayment['verifications'][number] & { body: Uint8Array<ArrayBuffer> };
 
 /**
- * A change of one order, behind its lock. The middle is synchronous and asks nobody: it changes rows in memory, in the
- * dossier at once, and `writeRows` of write-rows.ts stores all of them by one statement.
+ * A change of one order, behind its lock. The middle is synchronous and asks nobody: it changes
+ * rows in memory, in the aggregate at once, and `writeRows` of write-rows.ts stores all of them by
+ * one statement.
  */
 export type Change = {
-  dossier: Dossier;
-  terms: Terms;
+  aggregate: Aggregate;
+  policy: Policy;
   /** Who or what causes it, as the journal says it. */
   by: string;
   /** The database's time when the lock was had. */
   now: Date;
   ids: NewIds;
   rows: Rows;
-  /** Messages to the shop's own system. `writeMessages` makes their rows when the change is complete. */
+  /**
+   * Messages to the shop's own system. `writeMessages` makes their rows when the change is
+   * complete.
+   */
   told: { type: MessageType; extra: Extra }[];
 };
 
-/** The rows that a change writes. The stored order.paid stands in the dossier's messages, and no new one. */
+/**
+ * The rows that a change writes. The stored order.paid stands in the aggregate's messages, and no
+ * new one.
+ */
 export type Rows = {
-  orders: Set<Dossier>;
-  payments: Set<DossierPayment>;
-  newPayments: DossierPayment[];
+  orders: Set<Aggregate>;
+  payments: Set<AggregatePayment>;
+  newPayments: AggregatePayment[];
   /** By reference and currency; beside each, the ledger before the change. */
   ledgers: Map<string, LedgerRow>;
   ledgersBefore: Map<string, Ledger>;
   verifications: NewVerification[];
-  proofs: NonNullable<Dossier['proof']>[];
-  proofPayments: NonNullable<Dossier['proof']>['payments'];
+  proofs: NonNullable<Aggregate['proof']>[];
+  proofPayments: NonNullable<Aggregate['proof']>['payments'];
   refunds: Refund[];
   cases: Set<Case>;
   journal: Prisma.JournalEntryCreateManyInput[];
@@ -123,19 +98,22 @@ type OrderChange = Partial<
 >;
 type PaymentChange = Partial<Omit<Payment, 'reference' | 'mode' | 'orderId' | 'amount' | 'currency' | 'createdAt'>>;
 
-export function setOrder({ dossier, rows }: Change, data: OrderChange): void {
-  rows.orders.add(Object.assign(dossier, data));
+export function setOrder({ aggregate, rows }: Change, data: OrderChange): void {
+  rows.orders.add(Object.assign(aggregate, data));
 }
 
-export function setPayment({ rows }: Change, payment: DossierPayment, data: PaymentChange): void {
+export function setPayment({ rows }: Change, payment: AggregatePayment, data: PaymentChange): void {
   rows.payments.add(Object.assign(payment, data));
 }
 
-/** One more payment of the order, which is not sent yet. @param amount what the shopper is asked to pay, minor units */
+/**
+ * One more payment of the order, which is not sent yet.
+ * @param amount what the shopper is asked to pay, minor units
+ */
 export function addPayment(change: Change, reference: string, amount: bigint, nextCheckAt: Date): void {
-  const { dossier, now, rows } = change;
-  const { id: orderId, mode, currency } = dossier;
-  const payment: DossierPayment = {
+  const { aggregate, now, rows } = change;
+  const { id: orderId, mode, currency } = aggregate;
+  const payment: AggregatePayment = {
     reference,
     mode,
     orderId,
@@ -148,8 +126,8 @@ export function addPayment(change: Change, reference: string, amount: bigint, ne
     answeredAt: null,
     nextCheckAt,
     leasedUntil: null,
-    hintedAt: null,
-    signedHint: false,
+    notifiedAt: null,
+    signedNotification: false,
     quietChecks: 0,
     unreadableSince: null,
     failures: 0,
@@ -158,7 +136,7 @@ export function addPayment(change: Change, reference: string, amount: bigint, ne
     cases: [],
     verifications: [],
   };
-  dossier.payments.push(payment);
+  aggregate.payments.push(payment);
   rows.newPayments.push(payment);
 }
 
@@ -167,8 +145,8 @@ export function setCase({ rows }: Change, row: Case, data: Partial<Case>): void 
 }
 
 /**
- * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it all the same stays
- * for as long as what the person saw does.
+ * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it
+ * all the same stays for as long as what the person saw does.
  * @param isNews a case opened or changed
  */
 export function setHold(change: Change, message: Message, heldBy: string | null, isNews: boolean): void {
@@ -201,12 +179,12 @@ type Data = Prisma.InputJsonObject;
 
 /** A line of the journal. `data` holds no address and no body. */
 export function record(
-  { dossier, rows, by, now }: Change,
+  { aggregate, rows, by, now }: Change,
   what: string,
   reference: string | null,
   data: Data = {},
 ): void {
-  rows.journal.push({ orderId: dossier.id || null, reference, what, by, data, at: now });
+  rows.journal.push({ orderId: aggregate.id || null, reference, what, by, data, at: now });
 }
 
 /** The shop's own system is told this, if it wants to hear of it. */
@@ -214,36 +192,32 @@ export function tell({ told }: Change, type: MessageType, extra: Extra = {}): vo
   told.push({ type, extra });
 }
 
-/** Messages say how the order stands after the whole change. @param heldBy who holds a new order.paid */
-export function writeMessages({ terms, dossier, now, rows, told }: Change, heldBy: string | null): void {
-  if (dossier.id === '') return;
+/**
+ * Messages say how the order stands after the whole change.
+ * @param heldBy who holds a new order.paid
+ */
+export function writeMessages({ policy, aggregate, now, rows, told }: Change, heldBy: string | null): void {
+  if (aggregate.id === '') return;
   for (const { type, extra } of told) {
-    const row = messageRow(terms.wanted, type, dossier, now, extra);
+    const row = messageRow(policy.wanted, type, aggregate, now, extra);
     if (row !== null) rows.newMessages.push(type === 'order.paid' ? { ...row, heldBy } : row);
   }
 }
 
-/** The ledger of a payment in a currency; an empty one if no source reported anything yet. */
-export function ledgerIn({ ledgers }: DossierPayment, currency: string): Ledger {
-  const row = ledgers.find((one) => one.currency === currency);
-  return row === undefined ? EMPTY : ledgerOf(row);
-}
-
-/** All currencies in which a payment has a ledger, and its own one. */
-export function currenciesOf({ currency, ledgers }: DossierPayment): string[] {
-  return [...new Set([currency, ...ledgers.map((one) => one.currency)])];
-}
-
-/** The cause of a change of a ledger, as the journal says it. `historyWord`: what the history calls the payment now. */
+/**
+ * The cause of a change of a ledger, as the journal says it. `historyWord`: what the history calls
+ * the payment now.
+ */
 type Cause = { what: string; data?: Data; historyWord?: string | null };
 
 /**
- * Replaces a ledger, with a line of the journal for each figure that changed. `recordPositions` adds the lines about
- * held and missing money once the change is complete, because they may rise and fall again within it.
+ * Replaces a ledger, with a line of the journal for each figure that changed. `recordPositions`
+ * adds the lines about held and missing money once the change is complete, because they may rise
+ * and fall again within it.
  */
 export function setLedger(
   change: Change,
-  payment: DossierPayment,
+  payment: AggregatePayment,
   currency: string,
   after: Ledger,
   { what, data = {}, ...cause }: Cause,
@@ -276,14 +250,15 @@ export function recordPositions(change: Change): void {
 
 /** All lines of one change have one time, so that the books count them as one movement. */
 function recordFigures(
-  { dossier, rows, by, now }: Change,
+  { aggregate, rows, by, now }: Change,
   { reference, currency }: LedgerRow,
   changes: readonly FigureChange[],
   what: string,
   data: Data,
 ): void {
-  // A view of the order shows held and refunded money, too, so the order has changed when these figures have.
-  if (changes.length > 0 && dossier.id !== '') rows.orders.add(dossier);
-  const about = { orderId: dossier.id || null, reference, what, by, data, currency, at: now };
+  // A view of the order shows held and refunded money, too, so the order has changed when these
+  // figures have.
+  if (changes.length > 0 && aggregate.id !== '') rows.orders.add(aggregate);
+  const about = { orderId: aggregate.id || null, reference, what, by, data, currency, at: now };
   rows.journal.push(...changes.map(({ counter, amount }) => ({ ...about, counter, amount })));
 }

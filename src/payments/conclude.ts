@@ -7,18 +7,41 @@ import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
-import { currenciesOf, ledgerIn, NoCaseId, record, recordPositions, setCase, setHold, setLedger } from './change.ts';
-import { setOrder, setPayment, tell, writeMessages, type Change, type DossierPayment } from './change.ts';
+import {
+  balanceIn,
+  currenciesOf,
+  hasHeldMoney,
+  hasOpenCase,
+  isDecided,
+  isInProof,
+  ledgerIn,
+  orderFacts,
+  partPaid,
+  partPaymentOf,
+  positionIn,
+  type AggregatePayment,
+} from './aggregate.ts';
+import {
+  NoCaseId,
+  record,
+  recordPositions,
+  setCase,
+  setHold,
+  setLedger,
+  setOrder,
+  setPayment,
+  tell,
+  writeMessages,
+  type Change,
+} from './change.ts';
 import { statusOfPayment } from './decide.ts';
-import { hasHeldMoney, hasOpenCase, isDecided, isInProof, orderFacts, partPaid, partPaymentOf } from './facts.ts';
-import { positionIn, shownIn } from './facts.ts';
 import { isOver } from './schedule.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Makes cases, statuses and the held message agree with the ledgers of an order. */
 export function conclude(change: Change): void {
-  for (const payment of change.dossier.payments) {
+  for (const payment of change.aggregate.payments) {
     for (const currency of currenciesOf(payment)) {
       bookReturnedByItself(change, payment, currency);
       concludeCase(change, payment, currency);
@@ -29,12 +52,12 @@ export function conclude(change: Change): void {
   recordPositions(change);
   const isNews = change.rows.journal.some(({ what }) => what === 'case opened' || what === 'case changed');
   const hold = holdOf(change);
-  for (const message of change.dossier.messages) setHold(change, message, hold, isNews);
+  for (const message of change.aggregate.messages) setHold(change, message, hold, isNews);
   writeMessages(change, hold);
 }
 
 /** Surplus that left before anybody decided about it was returned. */
-function bookReturnedByItself(change: Change, payment: DossierPayment, currency: string): void {
+function bookReturnedByItself(change: Change, payment: AggregatePayment, currency: string): void {
   const ledger = ledgerIn(payment, currency);
   const returned = returnedByItself(ledger);
   if (returned > 0n)
@@ -42,11 +65,11 @@ function bookReturnedByItself(change: Change, payment: DossierPayment, currency:
 }
 
 /** At most one case is open: the most urgent finding that no explain decision has acknowledged. */
-function concludeCase(change: Change, payment: DossierPayment, currency: string): void {
+function concludeCase(change: Change, payment: AggregatePayment, currency: string): void {
   const findings = findingsOf(change, payment, currency);
   refreshAcknowledged(change, payment, currency, findings);
   refreshAskedRest(change, payment, findings);
-  const isPartPayment = partPaymentOf(change.dossier, payment) > 0n;
+  const isPartPayment = partPaymentOf(change.aggregate, payment) > 0n;
   const isExpected = (one: Finding): boolean => isPartPayment && one.class === 'underpaid';
   const finding = findings.find((one) => !isExpected(one) && !isAcknowledged(payment, currency, one));
   const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
@@ -64,16 +87,16 @@ function concludeCase(change: Change, payment: DossierPayment, currency: string)
   }
 }
 
-function openCase(change: Change, payment: DossierPayment, currency: string, finding: Finding): void {
-  const { dossier, now, ids, rows } = change;
+function openCase(change: Change, payment: AggregatePayment, currency: string, finding: Finding): void {
+  const { aggregate, now, ids, rows } = change;
   const { reference } = payment;
   const id = ids.cases.shift();
   if (id === undefined) throw new NoCaseId('a case needs an id');
   const opened = {
     id,
-    mode: dossier.mode,
+    mode: aggregate.mode,
     reference,
-    orderId: dossier.id || null,
+    orderId: aggregate.id || null,
     currency,
     openedAt: now,
     closedAt: null,
@@ -88,18 +111,21 @@ function openCase(change: Change, payment: DossierPayment, currency: string, fin
   rows.cases.add(opened);
   record(change, 'case opened', reference, { case: String(id), class: opened.class });
   tell(change, 'case.opened', aboutCase(opened));
-  if (opened.class === 'reversed' && isInProof(dossier, reference)) tell(change, 'order.reversed', aboutCase(opened));
+  if (opened.class === 'reversed' && isInProof(aggregate, reference)) tell(change, 'order.reversed', aboutCase(opened));
   if (opened.class === 'unit_error') rows.unitErrors.push(currency);
 }
 
 /** What a case says about its finding. */
-function seenIn(payment: DossierPayment, currency: string, { class: name, held, missing, digest }: Finding) {
+function seenIn(payment: AggregatePayment, currency: string, { class: name, held, missing, digest }: Finding) {
   const historyWord = payment.ledgers.find((one) => one.currency === currency)?.historyWord ?? null;
   const evidence = saidBySources(payment.verifications[0], ledgerIn(payment, currency), historyWord, currency);
   return { class: name, held, missing, digest, evidence };
 }
 
-/** Version 1.0.0 explained the case. Its digests are others, so the first finding that is equal takes its place. */
+/**
+ * Version 1.0.0 explained the case. Its digests are others, so the first finding that is equal
+ * takes its place.
+ */
 const EXPLAINED_BEFORE = Buffer.from('pending');
 
 function acknowledges(one: Case, finding: Finding): boolean {
@@ -115,17 +141,18 @@ function isSameAsBefore(one: Case, finding: Finding): boolean {
   return isSameKind && one.held === finding.held && one.missing === finding.missing;
 }
 
-function isAcknowledged({ cases }: DossierPayment, currency: string, finding: Finding): boolean {
+function isAcknowledged({ cases }: AggregatePayment, currency: string, finding: Finding): boolean {
   return cases.some((one) => one.currency === currency && acknowledges(one, finding));
 }
 
 /**
- * What was acknowledged stays so while it stays the same. If it comes again, it is news. A finding whose rows of the
- * history are not known since version 1.0.0 gets its digest when they have been read.
+ * What was acknowledged stays so while it stays the same. If it comes again, it is news. A finding
+ * whose rows of the history are not known since version 1.0.0 gets its digest when they have been
+ * read.
  */
 function refreshAcknowledged(
   change: Change,
-  payment: DossierPayment,
+  payment: AggregatePayment,
   currency: string,
   findings: readonly Finding[],
 ): void {
@@ -139,12 +166,15 @@ function refreshAcknowledged(
   }
 }
 
-/** While a part payment waits for the rest, the case in which a person asked for it says what is held now. */
-function refreshAskedRest(change: Change, payment: DossierPayment, findings: readonly Finding[]): void {
+/**
+ * While a part payment waits for the rest, the case in which a person asked for it says what is
+ * held now.
+ */
+function refreshAskedRest(change: Change, payment: AggregatePayment, findings: readonly Finding[]): void {
   const asked = payment.cases.findLast(({ decision }) => decision === 'ask-rest');
   const finding = findings.find((one) => one.class === 'underpaid');
   if (asked === undefined || finding === undefined || isSameDigest(asked.digest, finding.digest)) return;
-  if (partPaymentOf(change.dossier, payment) > 0n) setCase(change, asked, seenIn(payment, asked.currency, finding));
+  if (partPaymentOf(change.aggregate, payment) > 0n) setCase(change, asked, seenIn(payment, asked.currency, finding));
 }
 
 function aboutCase({ id, class: name, reference, currency, held, missing }: Case) {
@@ -153,8 +183,8 @@ function aboutCase({ id, class: name, reference, currency, held, missing }: Case
 }
 
 /** All findings about a payment in a currency, the most urgent first. */
-function findingsOf(change: Change, payment: DossierPayment, currency: string): Finding[] {
-  const { dossier, now } = change;
+function findingsOf(change: Change, payment: AggregatePayment, currency: string): Finding[] {
+  const { aggregate, now } = change;
   const { unreadableSince, answeredAt } = payment;
   const [newest] = payment.verifications;
   const ledger = ledgerIn(payment, currency);
@@ -162,66 +192,69 @@ function findingsOf(change: Change, payment: DossierPayment, currency: string): 
     position: positionIn(change, payment, currency),
     reported: ledger,
     isInHistory: payment.ledgers.some((one) => one.currency === currency && one.historyWord !== null),
-    order: orderFacts(dossier, payment),
+    order: orderFacts(aggregate, payment),
     currency,
     asked: payment.amount,
-    isProof: isInProof(dossier, payment.reference),
+    isProof: isInProof(aggregate, payment.reference),
     isDecided: isDecided(payment),
-    verify: newest === undefined ? null : { ...newest, shows: shownIn(newest, currency) },
+    verify: newest === undefined ? null : { ...newest, balance: balanceIn(newest, currency) },
     isOutflowLate: isOutflowLate(ledger, answeredAt),
     isUnreadable: unreadableSince !== null && now.getTime() - unreadableSince.getTime() > DAY_MS,
   };
   return classify(facts);
 }
 
-function concludePayment(change: Change, payment: DossierPayment): void {
-  const { dossier, terms } = change;
+function concludePayment(change: Change, payment: AggregatePayment): void {
+  const { aggregate, policy } = change;
   const { answeredAt, createdAt, unreadableSince } = payment;
   const status = statusOfPayment({
     status: payment.status,
-    isPaidBy: isInProof(dossier, payment.reference),
+    isPaidBy: isInProof(aggregate, payment.reference),
     hasHeldMoney: hasHeldMoney(payment),
     hasOpenCase: hasOpenCase(payment),
     outcome: payment.verifications[0]?.outcome ?? null,
-    isOver: answeredAt !== null && unreadableSince === null && isOver(createdAt, answeredAt, terms.payableDays),
+    isOver: answeredAt !== null && unreadableSince === null && isOver(createdAt, answeredAt, policy.payableDays),
   });
   if (status !== payment.status) setPayment(change, payment, { status });
 }
 
-const isDone = ({ status }: DossierPayment): boolean => ['expired', 'failed', 'refused'].includes(status);
+const isDone = ({ status }: AggregatePayment): boolean => ['expired', 'failed', 'refused'].includes(status);
 
-/** What the shop may want to hear of a change of status; paid, cancelled and reopened are told where they happen. */
+/**
+ * What the shop may want to hear of a change of status; paid, cancelled and reopened are told where
+ * they happen.
+ */
 const TOLD: Record<string, MessageType> = { review: 'order.review', failed: 'order.failed', expired: 'order.expired' };
 
 function concludeOrder(change: Change): void {
-  const { dossier, terms, now } = change;
-  if (dossier.id === '') return;
-  const { payments } = dossier;
+  const { aggregate, policy, now } = change;
+  if (aggregate.id === '') return;
+  const { payments } = aggregate;
   const newest = payments.at(-1);
-  const isOpen = dossier.proof === null && dossier.endedAt === null && dossier.payBy === null;
+  const isOpen = aggregate.proof === null && aggregate.endedAt === null && aggregate.payBy === null;
   // No payment of it may be paid any more, and each was asked about after that.
-  const isLast = newest?.status === 'expired' && isOver(newest.createdAt, now, terms.payableDays);
+  const isLast = newest?.status === 'expired' && isOver(newest.createdAt, now, policy.payableDays);
   if (isOpen && isLast && payments.every(isDone)) setOrder(change, { endedAt: now, endedBy: BY_DEADLINE });
-  const partPaidBefore = dossier.partPaid;
-  if (partPaid(dossier) !== partPaidBefore) setOrder(change, { partPaid: partPaid(dossier) });
+  const partPaidBefore = aggregate.partPaid;
+  if (partPaid(aggregate) !== partPaidBefore) setOrder(change, { partPaid: partPaid(aggregate) });
   concludeStatus(change);
-  if (dossier.partPaid > partPaidBefore) tell(change, 'order.part_paid');
+  if (aggregate.partPaid > partPaidBefore) tell(change, 'order.part_paid');
 }
 
 function concludeStatus(change: Change): void {
-  const { dossier } = change;
-  const { payments } = dossier;
+  const { aggregate } = change;
+  const { payments } = aggregate;
   const newest = payments.at(-1);
   // Part payments are held, too, and the order waits for the rest and not for a person.
-  const isUnexpected = (one: DossierPayment): boolean => hasHeldMoney(one) && partPaymentOf(dossier, one) === 0n;
+  const isUnexpected = (one: AggregatePayment): boolean => hasHeldMoney(one) && partPaymentOf(aggregate, one) === 0n;
   const status = statusOf({
-    isPaid: dossier.proof !== null,
-    endedBy: dossier.endedBy,
+    isPaid: aggregate.proof !== null,
+    endedBy: aggregate.endedBy,
     hasHeldMoney: payments.some(isUnexpected),
     hasOpenCase: payments.some(hasOpenCase),
     payments,
   });
-  if (status === dossier.status) return;
+  if (status === aggregate.status) return;
   setOrder(change, { status });
   record(change, `order ${status}`, null);
   const type = TOLD[status];
@@ -229,13 +262,13 @@ function concludeStatus(change: Change): void {
 }
 
 /**
- * Why `order.paid` must not be sent now: some of its money is missing, written off, or all of it refunded. Null: it may
- * be sent, whether a case is open or not.
+ * Why `order.paid` must not be sent now: some of its money is missing, written off, or all of it
+ * refunded. Null: it may be sent, whether a case is open or not.
  */
 export function holdOf(change: Change): string | null {
-  const { payments, proof, currency } = change.dossier;
+  const { payments, proof, currency } = change.aggregate;
   if (proof === null) return null;
-  const paying = payments.filter(({ reference }) => isInProof(change.dossier, reference));
+  const paying = payments.filter(({ reference }) => isInProof(change.aggregate, reference));
   const books = paying.map((payment) => ledgerIn(payment, currency).books);
   const isMissing = paying.some((payment) => positionIn(change, payment, currency).missing > 0n);
   const isWrittenOff = books.some(({ writtenOff }) => writtenOff > 0n);

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Unanswered } from '../gateway/errors.ts';
 import type { Evidence } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { Share } from '../gateway/traffic.ts';
+import type { Priority } from '../gateway/traffic.ts';
 import { book, observeVerify } from '../ledger/ledger.ts';
 import { historyLeaves } from '../ledger/position.ts';
 import type { Answer } from '../ledger/sources.ts';
@@ -10,48 +10,60 @@ import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { currenciesOf, ledgerIn, record, setLedger, setPayment } from './change.ts';
-import type { Change, DossierPayment, Terms } from './change.ts';
+import {
+  currenciesOf,
+  isDecided,
+  isInProof,
+  ledgerIn,
+  orderFacts,
+  positionIn,
+  type AggregatePayment,
+  type Policy,
+} from './aggregate.ts';
+import { record, setLedger, setPayment, type Change } from './change.ts';
 import { decide } from './decide.ts';
-import { isDecided, isInProof, orderFacts, positionIn } from './facts.ts';
 import { markPaid } from './mark-paid.ts';
-import { afterHint, followUp, nextCheck, nextRecheck } from './schedule.ts';
+import { afterNotification, followUp, nextCheck, nextRecheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
 export type Lease = {
   reference: string;
   orderId: string;
-  /** The database's time before the question: hints that came later are not followed by it. */
+  /**
+   * The database's time before the question: notifications that came later are not followed by it.
+   */
   askedAt: Date;
   /** Tells this lease from a later one of the same payment. */
   leasedUntil: Date;
-  cause: 'hint' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person' | 'reconciliation';
+  cause: 'notification' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person' | 'reconciliation';
 };
 
 /**
- * Makes our order agree with what verify says about a payment: the one function that marks an order paid on evidence.
- * Webhooks, returns, the schedule and people may all cause it; none of them is believed.
+ * Makes our order agree with what verify says about a payment: the one function that marks an order
+ * paid on evidence. Webhooks, returns, the schedule and people may all cause it; none of them is
+ * believed.
  * @param withinMs milliseconds for the question
  * @param alongside changes the order together with the answer: a reconciliation applies the history
- * @returns what the answer says; null: nothing was learnt or kept, and the payment is asked about later
+ * @returns what the answer says; null: nothing was learnt or kept, and the payment is asked about
+ * later
  */
 export type Confirm = (
   lease: Lease,
-  share: Share,
+  priority: Priority,
   withinMs?: number,
   alongside?: Alongside,
 ) => Promise<Evidence['outcome'] | null>;
 export type Alongside = (change: Change) => void;
 
 /** `onMessage`: a message may be due now. */
-type ConfirmParts = { prisma: PrismaClient; gateway: Gateway; terms: Terms; logger: Logger; onMessage: () => void };
+type ConfirmParts = { prisma: PrismaClient; gateway: Gateway; policy: Policy; logger: Logger; onMessage: () => void };
 
 export function createConfirm(parts: ConfirmParts): Confirm {
   const { gateway, logger, onMessage } = parts;
-  return async (lease, share, withinMs, alongside) => {
+  return async (lease, priority, withinMs, alongside) => {
     const { reference, orderId, cause } = lease;
     try {
-      const said = await gateway.verify(reference, share, withinMs);
+      const said = await gateway.verify(reference, priority, withinMs);
       const evidence = await doubtUsedId(parts, orderId, said);
       const work = (change: Change): boolean => confirmPayment(change, lease, evidence, alongside);
       const isKept = await changeOrder(parts, orderId, 'service', work);
@@ -65,13 +77,16 @@ export function createConfirm(parts: ConfirmParts): Confirm {
   };
 }
 
-/** Behind the order's lock: is it news, what does it show, does it pay the order? @returns false: it came too late */
+/**
+ * Behind the order's lock: is it news, what does it show, does it pay the order?
+ * @returns false: it came too late
+ */
 function confirmPayment(change: Change, lease: Lease, evidence: Evidence, alongside?: Alongside): boolean {
-  const payment = change.dossier.payments.find(({ reference }) => reference === lease.reference);
+  const payment = change.aggregate.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
-  // Only the newest lease may write its answer. A process that stood still for longer than its lease brings an old
-  // one, and somebody else has asked meanwhile. Leases order answers, and times do not: the database's clock may be
-  // set back.
+  // Only the newest lease may write its answer. A process that stood still for longer than its
+  // lease brings an old one, and somebody else has asked meanwhile. Leases order answers, and times
+  // do not: the database's clock may be set back.
   if (payment.leasedUntil?.getTime() !== lease.leasedUntil.getTime()) {
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
@@ -85,14 +100,14 @@ function confirmPayment(change: Change, lease: Lease, evidence: Evidence, alongs
 }
 
 /**
- * One transaction of the service pays one order: an answer with the id of another order's is doubted. This is looked
- * up before the lock. If two orders bring the same id at the same moment, a key of `proof_payments` refuses the second
- * one, and its payment is asked about again.
+ * One transaction of the service pays one order: an answer with the id of another order's is
+ * doubted. This is looked up before the lock. If two orders bring the same id at the same moment, a
+ * key of `proof_payments` refuses the second one, and its payment is asked about again.
  */
-async function doubtUsedId({ prisma, terms }: ConfirmParts, orderId: string, evidence: Evidence): Promise<Evidence> {
+async function doubtUsedId({ prisma, policy }: ConfirmParts, orderId: string, evidence: Evidence): Promise<Evidence> {
   const { outcome, serviceId, doubt } = evidence;
   if (outcome !== 'paid' || serviceId === null || doubt !== null) return evidence;
-  const paidBy = await findPaidBy(prisma, terms.mode, serviceId);
+  const paidBy = await findPaidBy(prisma, policy.mode, serviceId);
   const isOthers = paidBy !== null && paidBy !== orderId;
   return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
 }
@@ -104,17 +119,20 @@ export async function findPaidBy(prisma: PrismaClient, mode: Mode, serviceId: st
   return found?.orderId ?? null;
 }
 
-/** Stores the answer unless the newest one said the same; of unreadable ones in a row, the first. @returns whether it is news */
-function storeAnswer(change: Change, payment: DossierPayment, lease: Lease, said: Evidence): boolean {
+/**
+ * Stores the answer unless the newest one said the same; of unreadable ones in a row, the first.
+ * @returns whether it is news
+ */
+function storeAnswer(change: Change, payment: AggregatePayment, lease: Lease, said: Evidence): boolean {
   const { now, ids, rows } = change;
   const { reference, unreadableSince: since } = payment;
-  const { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus } = said;
+  const { outcome, word, amount, refunded, balance, currency, serviceId, doubt, httpStatus } = said;
   setPayment(change, payment, { unreadableSince: outcome === 'unreadable' ? (since ?? now) : null });
-  const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
+  const digest = digestOf([outcome, word, amount, refunded, balance, currency, serviceId, doubt]);
   const [newest] = payment.verifications;
   const isSame = newest !== undefined && isSameDigest(newest.digest, digest);
   if (outcome === 'unreadable' ? since !== null : isSame) return false;
-  const facts = { outcome, word, amount, refunded, shows, currency, serviceId, doubt, httpStatus, digest };
+  const facts = { outcome, word, amount, refunded, balance, currency, serviceId, doubt, httpStatus, digest };
   const { cause, askedAt } = lease;
   const stored = { id: ids.verification, ...facts, reference, cause, askedAt, at: now };
   rows.verifications.push({ ...stored, body: new Uint8Array(Buffer.from(said.body)) });
@@ -124,8 +142,8 @@ function storeAnswer(change: Change, payment: DossierPayment, lease: Lease, said
 }
 
 /** Applies an answer to the ledgers of a payment. The same answer again changes nothing. */
-function observe(change: Change, payment: DossierPayment, evidence: Evidence): void {
-  const isAboutMoney = evidence.shows !== null && evidence.currency !== null;
+function observe(change: Change, payment: AggregatePayment, evidence: Evidence): void {
+  const isAboutMoney = evidence.balance !== null && evidence.currency !== null;
   const currencies = new Set(
     isAboutMoney ? [...currenciesOf(payment), evidence.currency ?? ''] : currenciesOf(payment),
   );
@@ -139,10 +157,13 @@ function observe(change: Change, payment: DossierPayment, evidence: Evidence): v
   }
 }
 
-/** An answer as one currency sees it. A doubt that a person accepted with the order's proof is none any more. */
-function answerIn(change: Change, payment: DossierPayment, evidence: Evidence, currency: string): Answer {
-  const { outcome, serviceId, shows, gone, currency: named, doubt } = evidence;
-  const { proof } = change.dossier;
+/**
+ * An answer as one currency sees it. A doubt that a person accepted with the order's proof is none
+ * any more.
+ */
+function answerIn(change: Change, payment: AggregatePayment, evidence: Evidence, currency: string): Answer {
+  const { outcome, serviceId, balance, outflow, currency: named, doubt } = evidence;
+  const { proof } = change.aggregate;
   const contribution = proof?.payments.find(({ reference }) => reference === payment.reference);
   const isAccepted = proof?.acceptedBy != null && contribution?.verification.doubt === doubt;
   const speaks = outcome === 'paid' || outcome === 'reversed' || outcome === 'failed' || outcome === 'expired';
@@ -150,18 +171,18 @@ function answerIn(change: Change, payment: DossierPayment, evidence: Evidence, c
     outcome: speaks ? outcome : 'unproven',
     id: serviceId,
     isHere: named === null || named === currency,
-    received: shows === null || gone === null ? null : shows + gone,
-    balance: shows ?? 0n,
+    received: balance === null || outflow === null ? null : balance + outflow,
+    balance: balance ?? 0n,
     isDoubted: doubt !== null && !isAccepted,
   };
 }
 
-function markPaidIfProven(change: Change, payment: DossierPayment, evidence: Evidence): void {
-  const { currency } = change.dossier;
-  const shown = evidence.shows ?? 0n;
+function markPaidIfProven(change: Change, payment: AggregatePayment, evidence: Evidence): void {
+  const { currency } = change.aggregate;
+  const shown = evidence.balance ?? 0n;
   const before = ledgerIn(payment, currency);
   const isLeft = historyLeaves(before, shown) && before.books.captured === 0n;
-  const order = orderFacts(change.dossier, payment);
+  const order = orderFacts(change.aggregate, payment);
   if (decide({ evidence, order, isDecided: isDecided(payment), isLeft }) === 'hold') return;
   setLedger(change, payment, currency, book(before, { captured: shown }, change.now), { what: 'captured' });
   markPaid(change, payment, shown, null);
@@ -170,69 +191,90 @@ function markPaidIfProven(change: Change, payment: DossierPayment, evidence: Evi
 /** Rarely: a person has to mend the adapter, or the service itself. */
 const UNREADABLE_MS = 3_600_000;
 
-/** Answers after which the payment stands where it stood: a hint that leads to one of them is followed up. */
+/**
+ * Answers after which the payment stands where it stood: a notification that leads to one of them
+ * is followed up.
+ */
 const TEACH_NOTHING: readonly string[] = ['pending', 'not_found', 'unknown', 'unreadable'];
 
 /**
- * When it is asked about next, and whether hints go on being followed at once.
+ * When it is asked about next, and whether notifications go on being followed at once.
  * @param isTaught the answer is new and says more than that the payment is still open
  */
-function schedule(change: Change, payment: DossierPayment, lease: Lease, isTaught: boolean, isNews: boolean): void {
+function schedule(change: Change, payment: AggregatePayment, lease: Lease, isTaught: boolean, isNews: boolean): void {
   const { now } = change;
-  const hint = hintOf(payment, lease, now);
-  // A hint counts once, and its follow-ups do not. In a flood, a newer hint stands here than the one that was followed.
-  const isFollowUp = hint !== null && payment.answeredAt !== null && payment.answeredAt >= hint.at;
-  const isOfHint = (lease.cause === 'hint' || lease.cause === 'return') && !isFollowUp;
-  const quietChecks = isNews ? 0 : payment.quietChecks + (isOfHint ? 1 : 0);
-  // A hint that came after our question is followed, too.
-  const hinted = hint?.isNewer === true ? afterHint(lease.askedAt, quietChecks, now) : null;
-  const again = hint !== null && !hint.isNewer && !isTaught ? followUp(hint.at, quietChecks, now) : null;
-  const times = [regularCheck(change, payment, lease), hinted, again].filter((time) => time !== null);
+  const notification = notificationOf(payment, lease, now);
+  // A notification counts once, and its follow-ups do not. In a flood, a newer notification stands
+  // here than the one that was followed.
+  const isFollowUp = notification !== null && payment.answeredAt !== null && payment.answeredAt >= notification.at;
+  const isOfNotification = (lease.cause === 'notification' || lease.cause === 'return') && !isFollowUp;
+  const quietChecks = isNews ? 0 : payment.quietChecks + (isOfNotification ? 1 : 0);
+  // A notification that came after our question is followed, too.
+  const notified = notification?.isNewer === true ? afterNotification(lease.askedAt, quietChecks, now) : null;
+  const again =
+    notification !== null && !notification.isNewer && !isTaught ? followUp(notification.at, quietChecks, now) : null;
+  const times = [regularCheck(change, payment, lease), notified, again].filter((time) => time !== null);
   const [earliest = null] = times.sort((a, b) => a.getTime() - b.getTime());
-  // A hint stays until it has been followed to the end, so that the payment goes before those that nobody points at.
-  const isFollowed = hinted === null && again === null;
+  // A notification stays until it has been followed to the end, so that the payment goes before
+  // those that nobody points at.
+  const isFollowed = notified === null && again === null;
   setPayment(change, payment, {
     answeredAt: lease.askedAt,
     leasedUntil: null,
     failures: 0,
     quietChecks,
     nextCheckAt: earliest,
-    hintedAt: isFollowed ? null : (hint?.at ?? null),
-    // Only the first question of a signed hint goes before all others.
-    signedHint: hinted !== null && payment.signedHint,
+    notifiedAt: isFollowed ? null : (notification?.at ?? null),
+    // Only the first question of a signed notification goes before all others.
+    signedNotification: notified !== null && payment.signedNotification,
   });
 }
 
-/** The hint that this question follows, or one that came after it (`isNewer`); null: there is none. */
-function hintOf({ hintedAt }: DossierPayment, { askedAt }: Lease, now: Date): { at: Date; isNewer: boolean } | null {
-  // A hint of the future was stored before the database's clock was set back: this question follows it.
-  if (hintedAt === null || hintedAt > now) return null;
+/**
+ * The notification that this question follows, or one that came after it (`isNewer`); null: there
+ * is none.
+ */
+function notificationOf(
+  { notifiedAt }: AggregatePayment,
+  { askedAt }: Lease,
+  now: Date,
+): { at: Date; isNewer: boolean } | null {
+  // A notification of the future was stored before the database's clock was set back: this question
+  // follows it.
+  if (notifiedAt === null || notifiedAt > now) return null;
   // Stored times are rounded to a millisecond.
-  return { at: hintedAt, isNewer: hintedAt.getTime() > askedAt.getTime() + 1 };
+  return { at: notifiedAt, isNewer: notifiedAt.getTime() > askedAt.getTime() + 1 };
 }
 
 /** When it is verified next without any notification; null: never more. */
-function regularCheck(change: Change, payment: DossierPayment, lease: Lease): Date | null {
-  const { dossier, now, terms } = change;
+function regularCheck(change: Change, payment: AggregatePayment, lease: Lease): Date | null {
+  const { aggregate, now, policy } = change;
   const isLate = lease.cause === 'schedule' && payment.nextCheckAt !== null;
   const delayMs = isLate ? Math.max(0, lease.askedAt.getTime() - Number(payment.nextCheckAt)) : 0;
-  const planned = isInProof(dossier, payment.reference)
+  const planned = isInProof(aggregate, payment.reference)
     ? checkOfPaid(change, payment)
-    : nextCheck(payment.createdAt, now, terms.payableDays, delayMs);
-  // An answer that cannot be read leaves the question open, also after the last check, and of a paid order.
+    : nextCheck(payment.createdAt, now, policy.payableDays, delayMs);
+  // An answer that cannot be read leaves the question open, also after the last check, and of a
+  // paid order.
   return planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
 }
 
-/** If a paid order's money is missing, it is verified as often as a new payment, and else at growing ages. */
-function checkOfPaid(change: Change, payment: DossierPayment): Date | null {
-  const { dossier, now, terms } = change;
+/**
+ * If a paid order's money is missing, it is verified as often as a new payment, and else at growing
+ * ages.
+ */
+function checkOfPaid(change: Change, payment: AggregatePayment): Date | null {
+  const { aggregate, now, policy } = change;
   const [said] = payment.verifications;
-  const { missing } = positionIn(change, payment, dossier.currency);
-  const again = missing > 0n && said ? nextCheck(said.at, now, terms.payableDays) : null;
-  return again ?? (dossier.paidAt && nextRecheck(dossier.paidAt, now));
+  const { missing } = positionIn(change, payment, aggregate.currency);
+  const again = missing > 0n && said ? nextCheck(said.at, now, policy.payableDays) : null;
+  return again ?? (aggregate.paidAt && nextRecheck(aggregate.paidAt, now));
 }
 
-/** Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that grow. */
+/**
+ * Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that
+ * grow.
+ */
 async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unknown): Promise<void> {
   const { reference, orderId, leasedUntil, askedAt } = lease;
   const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;
@@ -243,12 +285,12 @@ async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unk
     const about = { alert, reference, orderId, constraint: constraintOf(error), err: error };
     logger.error(about, 'an answer could not be written');
   }
-  // By the database's time: after 5 s, doubled up to an hour, and not before the service wants it. A hint that came
-  // during the question begins anew.
+  // By the database's time: after 5 s, doubled up to an hour, and not before the service wants it.
+  // A notification that came during the question begins anew.
   await prisma.$executeRaw`
     UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
       + make_interval(secs => greatest(${retryAfterSec ?? 0}::int,
-          least(5 * 2 ^ (CASE WHEN hinted_at > ${askedAt}::timestamptz + interval '1 ms' THEN 0
+          least(5 * 2 ^ (CASE WHEN notified_at > ${askedAt}::timestamptz + interval '1 ms' THEN 0
             ELSE least(failures, 10) END), 3600)))
     WHERE reference = ${reference} AND leased_until = ${leasedUntil}`;
 }

@@ -3,8 +3,8 @@ import { BY_DEADLINE, priceEndsAt } from '../orders/order.ts';
 import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { record, setOrder, setPayment, tell, type Change, type DossierPayment } from './change.ts';
-import { hasOpenCase } from './facts.ts';
+import { hasOpenCase, type AggregatePayment } from './aggregate.ts';
+import { record, setOrder, setPayment, tell, type Change } from './change.ts';
 import { askNow, type AskParts } from './due.ts';
 import { isOver } from './schedule.ts';
 
@@ -12,8 +12,8 @@ import { isOver } from './schedule.ts';
 export type Ended = 'ended' | 'paid' | 'review' | 'not-due' | 'unanswered' | 'unknown-order';
 
 /**
- * Ends an order that is not paid: by a person, who must not do so over money, or by its deadline. Each payment that may
- * have been paid is asked about first. Money that comes later is held.
+ * Ends an order that is not paid: by a person, who must not do so over money, or by its deadline.
+ * Each payment that may have been paid is asked about first. Money that comes later is held.
  */
 export async function endOrder(parts: AskParts, orderId: string, by: string, reason: string): Promise<Ended> {
   const isByDeadline = by === BY_DEADLINE;
@@ -34,30 +34,33 @@ export async function endOrder(parts: AskParts, orderId: string, by: string, rea
   return ended ?? 'unknown-order';
 }
 
-/** The reason to end is looked at again behind the lock: a payment may have begun, or the deadline have moved. */
+/**
+ * The reason to end is looked at again behind the lock: a payment may have begun, or the deadline
+ * have moved.
+ */
 function whyNotEnded(change: Change, asked: readonly string[], isByDeadline: boolean): Ended | null {
-  const { dossier } = change;
-  const { payments } = dossier;
-  if (dossier.proof !== null) return 'paid';
-  if (dossier.endedAt !== null) return 'ended';
+  const { aggregate } = change;
+  const { payments } = aggregate;
+  if (aggregate.proof !== null) return 'paid';
+  if (aggregate.endedAt !== null) return 'ended';
   if (isByDeadline && !isOverdue(change)) return 'not-due';
   if (!isByDeadline && payments.some(hasOpenCase)) return 'review';
-  const isAnswered = (one: DossierPayment): boolean => asked.includes(one.reference) && one.unreadableSince === null;
+  const isAnswered = (one: AggregatePayment): boolean => asked.includes(one.reference) && one.unreadableSince === null;
   return payments.every((one) => one.status === 'refused' || isAnswered(one)) ? null : 'unanswered';
 }
 
 /**
- * A person opens an ended order again, for as long as a new payment would have. Its payments are asked about: what was
- * held may pay it.
+ * A person opens an ended order again, for as long as a new payment would have. Its payments are
+ * asked about: what was held may pay it.
  * @returns false where it is paid or open, or there is none
  */
 export async function reopenOrder(parts: AskParts, orderId: string, by: string, reason: string): Promise<boolean> {
   const reopened = await changeOrder(parts, orderId, by, (change) => {
-    const { dossier, now, terms } = change;
-    if (dossier.proof !== null || dossier.endedAt === null) return false;
-    const payBy = new Date(now.getTime() + terms.payableDays * DAY_MS);
+    const { aggregate, now, policy } = change;
+    if (aggregate.proof !== null || aggregate.endedAt === null) return false;
+    const payBy = new Date(now.getTime() + policy.payableDays * DAY_MS);
     setOrder(change, { endedAt: null, endedBy: null, endReason: null, payBy });
-    const sent = dossier.payments.filter(({ status }) => status !== 'refused');
+    const sent = aggregate.payments.filter(({ status }) => status !== 'refused');
     for (const payment of sent) setPayment(change, payment, { nextCheckAt: now });
     record(change, 'order reopened', null, { reason });
     tell(change, 'order.reopened', { reason });
@@ -70,18 +73,18 @@ const DAY_MS = 86_400_000;
 const ORDERS_A_PASS = 20;
 
 /**
- * Whether the deadline has ended the order: its own one has passed; or its price has ended, and none of its payments
- * may be paid any more.
+ * Whether the deadline has ended the order: its own one has passed; or its price has ended, and
+ * none of its payments may be paid any more.
  */
-function isOverdue({ dossier, now, terms: { payableDays } }: Change): boolean {
-  const priceEnd = priceEndsAt(dossier, payableDays);
+function isOverdue({ aggregate, now, policy: { payableDays } }: Change): boolean {
+  const priceEnd = priceEndsAt(aggregate, payableDays);
   if (priceEnd === null || priceEnd > now) return false;
-  return dossier.payBy !== null || dossier.payments.every(({ createdAt }) => isOver(createdAt, now, payableDays));
+  return aggregate.payBy !== null || aggregate.payments.every(({ createdAt }) => isOver(createdAt, now, payableDays));
 }
 
 /** Ends the orders whose time is over. One that cannot be asked about waits as its payment does. */
 export async function endOverdue({ logger, ...parts }: AskParts & { logger: Logger }): Promise<void> {
-  const { mode, payableDays } = parts.terms;
+  const { mode, payableDays } = parts.policy;
   const now = new Date();
   const isPutOff = { nextCheckAt: { gt: now }, OR: [{ failures: { gt: 0 } }, { unreadableSince: { not: null } }] };
   const longAgo = new Date(now.getTime() - payableDays * DAY_MS);

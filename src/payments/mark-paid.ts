@@ -1,52 +1,57 @@
 import { book } from '../ledger/ledger.ts';
-import { ledgerIn, record, setLedger, setOrder, tell, type Change, type DossierPayment } from './change.ts';
-import { partPaymentOf } from './facts.ts';
+import { ledgerIn, partPaymentOf, type AggregatePayment } from './aggregate.ts';
+import { record, setLedger, setOrder, tell, type Change } from './change.ts';
 
 /** A person accepted the money, whatever verify shows of it. */
 type Accepted = { by: string; note: string };
 
 /**
- * Marks the order paid, for ever, and stores the proof. Part payments of the order are captured in the same write, and
- * no others than these and `payment` contribute. Should the caller err, the database's keys refuse the rows.
- * @param payment its money completes the price; the caller has captured `amount` of it, in minor units
+ * Marks the order paid, for ever, and stores the proof. Part payments of the order are captured in
+ * the same write, and no others than these and `payment` contribute. Should the caller err, the
+ * database's keys refuse the rows.
+ * @param payment its money completes the price; the caller has captured `amount` of it, in minor
+ * units
  * @param amount if it is the whole price, no part payment is needed, and each of them stays held
  * @param accepted null: verify shows exactly what each payment contributes
  */
-export function markPaid(change: Change, payment: DossierPayment, amount: bigint, accepted: Accepted | null): void {
-  const { dossier, now, rows } = change;
-  const { id: orderId, mode, amount: price, currency } = dossier;
+export function markPaid(change: Change, payment: AggregatePayment, amount: bigint, accepted: Accepted | null): void {
+  const { aggregate, now, rows } = change;
+  const { id: orderId, mode, amount: price, currency } = aggregate;
   const { reference } = payment;
   const parts = amount < price ? capturePartPayments(change, payment) : [];
   const payments = [...parts, contributionOf(change, payment, amount, accepted === null)];
   const total = payments.reduce((sum, one) => sum + one.amount, 0n);
   const proof = { orderId, mode, reference, price, currency, amount: total, at: now };
   const acceptance = { acceptedBy: accepted?.by ?? null, note: accepted?.note ?? null };
-  dossier.proof = { ...proof, ...acceptance, payments };
-  rows.proofs.push(dossier.proof);
+  aggregate.proof = { ...proof, ...acceptance, payments };
+  rows.proofs.push(aggregate.proof);
   rows.proofPayments.push(...payments);
   setOrder(change, { paidReference: reference, paidAt: now });
   record(change, 'marked paid', reference, { verifications: payments.map((one) => String(one.verificationId)) });
   tell(change, 'order.paid');
 }
 
-type ProofPayment = NonNullable<Change['dossier']['proof']>['payments'][number];
+type ProofPayment = NonNullable<Change['aggregate']['proof']>['payments'][number];
 
-function capturePartPayments(change: Change, last: DossierPayment): ProofPayment[] {
-  const { dossier, now } = change;
-  const parts = dossier.payments
+function capturePartPayments(change: Change, last: AggregatePayment): ProofPayment[] {
+  const { aggregate, now } = change;
+  const parts = aggregate.payments
     .filter((one) => one !== last)
-    .map((payment) => ({ payment, amount: partPaymentOf(dossier, payment) }))
+    .map((payment) => ({ payment, amount: partPaymentOf(aggregate, payment) }))
     .filter(({ amount }) => amount > 0n);
   return parts.map(({ payment, amount }) => {
-    const ledger = book(ledgerIn(payment, dossier.currency), { captured: amount }, now);
-    setLedger(change, payment, dossier.currency, ledger, { what: 'captured' });
+    const ledger = book(ledgerIn(payment, aggregate.currency), { captured: amount }, now);
+    setLedger(change, payment, aggregate.currency, ledger, { what: 'captured' });
     return contributionOf(change, payment, amount, true);
   });
 }
 
-/** @param isShown verify's newest answer shows exactly this amount, and the row names it as its evidence */
-function contributionOf(change: Change, payment: DossierPayment, amount: bigint, isShown: boolean): ProofPayment {
-  const { id: orderId, mode, currency } = change.dossier;
+/**
+ * @param isShown verify's newest answer shows exactly this amount, and the row names it as its
+ * evidence
+ */
+function contributionOf(change: Change, payment: AggregatePayment, amount: bigint, isShown: boolean): ProofPayment {
+  const { id: orderId, mode, currency } = change.aggregate;
   const [answer] = payment.verifications;
   if (answer === undefined) throw new Error(`${payment.reference} has no answer of verify that could prove it`);
   return {

@@ -13,7 +13,10 @@ const IS_OPEN = {
 /** Null: bodies are kept for ever. 0: unpaid orders are kept for ever. */
 type Periods = { RETAIN_BODIES_DAYS: number | null; RETAIN_UNPAID_DAYS: number };
 
-/** Removes what is older than the configuration says. @returns how many rows of each kind; null: that kind is kept */
+/**
+ * Removes what is older than the configuration says.
+ * @returns how many rows of each kind; null: that kind is kept
+ */
 export async function retain(prisma: PrismaClient, { RETAIN_BODIES_DAYS, RETAIN_UNPAID_DAYS }: Periods) {
   await removeSamples(prisma);
   return {
@@ -36,8 +39,9 @@ const ORDERS_AT_ONCE = 100;
 type Ended = { id: string; endedAt: Date };
 
 /**
- * Deletes orders that ended so many days ago and never had money, a case, or a message that was not sent. Their
- * payments, answers, keys and journal go with them. The database's triggers refuse the deletion of all others.
+ * Deletes orders that ended so many days ago and never had money, a case, or a message that was not
+ * sent. Their payments, answers, keys and journal go with them. The database's triggers refuse the
+ * deletion of all others.
  * @returns how many orders
  */
 async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number> {
@@ -62,8 +66,8 @@ async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number>
 }
 
 /**
- * Deletes orders together. If the database refuses one of them, for example because a table of the shop refers to it,
- * each order is deleted alone, and the refused one stays.
+ * Deletes orders together. If the database refuses one of them, for example because a table of the
+ * shop refers to it, each order is deleted alone, and the refused one stays.
  * @returns how many were deleted
  */
 async function removeOrders(prisma: PrismaClient, ids: string[]): Promise<number> {
@@ -78,9 +82,13 @@ async function removeOrders(prisma: PrismaClient, ids: string[]): Promise<number
   }
 }
 
-/** Passes over orders that somebody changes at this moment, and orders whose payment a webhook has just named. */
+/**
+ * Passes over orders that somebody changes at this moment, and orders whose payment a webhook has
+ * just named.
+ */
 async function removeLocked(tx: Tx, ids: string[]): Promise<number> {
-  // Raw: Prisma cannot lock rows. What may go is asked again by a statement that begins when all of it is locked.
+  // Raw: Prisma cannot lock rows. What may go is asked again by a statement that begins when all of
+  // it is locked.
   await tx.$queryRaw`
     SELECT FROM payments WHERE order_id IN (
       SELECT id FROM orders WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE SKIP LOCKED)
@@ -99,8 +107,8 @@ async function removeLocked(tx: Tx, ids: string[]): Promise<number> {
 }
 
 /**
- * Empties answers of verify and sent messages that are older than so many days, and deletes webhooks; not of what is
- * open. In batches: none holds a lock for long.
+ * Empties answers of verify and sent messages that are older than so many days, and deletes
+ * webhooks; not of what is open. In batches: none holds a lock for long.
  * @returns how many of each
  */
 async function emptyBodies(prisma: PrismaClient, days: number) {
@@ -131,10 +139,15 @@ async function untilDone(change: () => Promise<{ count: number }>): Promise<numb
 /** What stands where an address was erased. */
 const ERASED = 'erased@example.invalid';
 
-/** A failed order that has not ended may get another payment, and that payment needs the address. */
+/**
+ * A failed order that has not ended may get another payment, and that payment needs the address.
+ */
 const MAY_GO_ON = { OR: [...IS_OPEN.OR, { status: 'failed' as const, endedAt: null }] };
 
-/** Erases the address of an order, and what came and went about it. @returns false: the order may go on */
+/**
+ * Erases the address of an order, and what came and went about it.
+ * @returns false: the order may go on
+ */
 export function eraseOrder(prisma: PrismaClient, mode: Mode, id: string, by: string): Promise<boolean> {
   return transact(prisma, async (tx) => {
     if ((await lockOrder(tx, mode, id)) === null) return false;
@@ -166,7 +179,10 @@ export async function eraseWebhooks(prisma: PrismaClient, email: string): Promis
   }
 }
 
-/** In small letters, without JSON's escapes and the encoding of forms, be one inside of the other, twice. */
+/**
+ * In small letters, without JSON's escapes and the encoding of forms, be one inside of the other,
+ * twice.
+ */
 function decoded(text: string, passes = 3): string {
   const read = text.replace(/\\+u([0-9a-f]{4})|%([0-7][0-9a-f])/gi, (_, json?: string, form?: string) =>
     String.fromCharCode(parseInt(json ?? form ?? '', 16)),

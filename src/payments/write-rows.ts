@@ -4,21 +4,25 @@ import { Prisma } from '../platform/prisma/client.ts';
 import type { Change, Rows } from './change.ts';
 import { columnsOf as ledgerColumnsOf } from '../ledger/stored.ts';
 
-/** Stores all rows of all changes by one statement, so that no row is written without the others. */
+/**
+ * Stores all rows of all changes by one statement, so that no row is written without the others.
+ */
 export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<void> {
   if (changes.every(({ rows }) => isEmpty(rows))) return;
   await writeLists(tx, (name) => json(changes.flatMap(({ rows }) => [...rows[name].values()])));
 }
 
 /**
- * Each table gets its rows as a list in JSON, and its inserts and updates are the same for one row and for many. Raw:
- * Prisma has no statement for several tables, and this one takes a third of the time of one for each.
+ * Each table gets its rows as a list in JSON, and its inserts and updates are the same for one row
+ * and for many. Raw: Prisma has no statement for several tables, and this one takes a third of the
+ * time of one for each.
  *
- * Deliveries and notifications write the same messages and payments at other moments. So an update sets only the
- * columns that a change decides about. A column that a list does not name is NULL in it, and not its default.
+ * Deliveries and notifications write the same messages and payments at other moments. So an update
+ * sets only the columns that a change decides about. A column that a list does not name is NULL in
+ * it, and not its default.
  *
- * Only a sequence that was set back can bring a case of another payment under the same id. Such a case gets no class, and
- * the database refuses it.
+ * Only a sequence that was set back can bring a case of another payment under the same id. Such a
+ * case gets no class, and the database refuses it.
  */
 async function writeLists(
   tx: Tx,
@@ -36,7 +40,7 @@ async function writeLists(
       p AS (
         UPDATE payments p SET status = n.status, reason = n.reason, checkout_url = n.checkout_url,
           opened_at = n.opened_at, answered_at = n.answered_at, next_check_at = n.next_check_at, failures = n.failures,
-          leased_until = n.leased_until, hinted_at = n.hinted_at, signed_hint = n.signed_hint,
+          leased_until = n.leased_until, notified_at = n.notified_at, signed_notification = n.signed_notification,
           quiet_checks = n.quiet_checks, unreadable_since = n.unreadable_since
         FROM jsonb_populate_recordset(NULL::payments, ${list('payments')}::jsonb) n WHERE p.reference = n.reference),
       v AS (INSERT INTO verifications
@@ -77,7 +81,10 @@ function isEmpty(rows: Rows): boolean {
 /** Columns whose values are JSON. All other objects in a row are its relations. */
 const JSON_COLUMNS = ['data', 'evidence', 'verifyTransactions', 'historyTransactions'];
 
-/** Rows as JSON by the names of their columns, without relations. Amounts are texts: JSON numbers lose digits. */
+/**
+ * Rows as JSON by the names of their columns, without relations. Amounts are texts: JSON numbers
+ * lose digits.
+ */
 function json(rows: readonly object[]): string {
   return JSON.stringify(rows.map(columnsOf), (_, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,
@@ -103,6 +110,8 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Each column of a ledger. The fragment holds names of our own columns, and nothing from outside. */
+/**
+ * Each column of a ledger. The fragment holds names of our own columns, and nothing from outside.
+ */
 const LEDGER_COLUMNS = [...Object.keys(ledgerColumnsOf(EMPTY)), 'historyWord'].map(snakeCase);
 const SET_LEDGER = Prisma.raw(LEDGER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', '));

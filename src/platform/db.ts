@@ -14,7 +14,10 @@ export type Database = {
   close(): Promise<void>;
 };
 
-/** Ends a wait for a row lock: Prisma's own `timeout` stops no waiting statement. Below TRANSACTION_MS. */
+/**
+ * Ends a wait for a row lock: Prisma's own `timeout` stops no waiting statement. Below
+ * TRANSACTION_MS.
+ */
 const LOCK_MS = 2_000;
 const TRANSACTION_MS = 8_000;
 /** Ends a statement that runs wild, and a transaction whose process stands still. */
@@ -22,8 +25,8 @@ const STATEMENT_MS = 10_000;
 const IDLE_MS = 15_000;
 
 /**
- * After a switch-over the name may lead to the old database, now read-only, for some seconds more. No connection
- * outlives that for long.
+ * After a switch-over the name may lead to the old database, now read-only, for some seconds more.
+ * No connection outlives that for long.
  */
 const CONNECTION_LIVES_SEC = 10;
 
@@ -41,10 +44,12 @@ export function openDatabase(url: Secret, connections = 20): Database {
     maxLifetimeSeconds: CONNECTION_LIVES_SEC,
     options: `-c lock_timeout=${LOCK_MS} -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_MS}`,
   });
-  // A connection that breaks: the query that is under way fails of it, and the pool opens another one.
+  // A connection that breaks: the query that is under way fails of it, and the pool opens another
+  // one.
   pool.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   const prisma = new PrismaClient({
-    // Named statements are planned once for each connection: measured, the largest read takes a quarter of the time.
+    // Named statements are planned once for each connection: measured, the largest read takes a
+    // quarter of the time.
     adapter: new PrismaPg(pool, {
       statementNameGenerator: ({ sql }) => createHash('sha1').update(sql).digest('base64'),
     }),
@@ -74,7 +79,10 @@ export function sqlStateOf(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^P\d{4}$/.test(code) ? code : null;
 }
 
-/** The name of the key or CHECK that refused a write, as the migration calls it; null: no such refusal. */
+/**
+ * The name of the key or CHECK that refused a write, as the migration calls it; null: no such
+ * refusal.
+ */
 export function constraintOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null;
   const { constraint, meta, cause, originalMessage } = error as Record<string, unknown>;
@@ -96,7 +104,10 @@ const AWAY = /^(08|53|57P|58|25006)/;
 const BROKEN =
   /read timeout|ECONN|ETIMEDOUT|EPIPE|EHOST|ENOTFOUND|EAI_|terminat|closed|queryable|timeout exceeded|Can't reach/i;
 
-/** Whether the database is away, full, starting or read-only: nothing is known to be written, and it may come back. */
+/**
+ * Whether the database is away, full, starting or read-only: nothing is known to be written, and it
+ * may come back.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const state = sqlStateOf(error);
@@ -116,8 +127,8 @@ const REPEATABLE = ['40001', '40P01', '55P03'];
 const TRIES = 5;
 
 /**
- * Runs a transaction, again where the database says that nothing of it has happened. Never after a broken connection:
- * it may have happened.
+ * Runs a transaction, again where the database says that nothing of it has happened. Never after a
+ * broken connection: it may have happened.
  */
 export async function transact<Result>(prisma: PrismaClient, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

@@ -3,12 +3,18 @@ import { z } from 'zod';
 
 /** What RFC 5321 allows before the @ without quotes. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
-/** A label of a host name: letters, digits and inner hyphens. Internationalized names begin with xn--. */
+/**
+ * A label of a host name: letters, digits and inner hyphens. Internationalized names begin with
+ * xn--.
+ */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_LOCAL_PART = 64;
 const MAX_ADDRESS = 254;
 
-/** Checks an e-mail address. @returns a sentence that says what to change; null: mail servers accept the address */
+/**
+ * Checks an e-mail address.
+ * @returns a sentence that says what to change; null: mail servers accept the address
+ */
 function faultOf(address: string): string | null {
   const at = address.lastIndexOf('@');
   const localPart = address.slice(0, Math.max(0, at));

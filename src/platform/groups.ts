@@ -12,16 +12,21 @@ type Options<Item, Result> = {
   most: number;
   /** Items of one key never stand in the same group. */
   keyOf: (item: Item) => string;
-  /** Settles every pending item of the group. What is left when it ends is rejected with its error. */
+  /**
+   * Settles every pending item of the group. What is left when it ends is rejected with its error.
+   */
   run: (group: Pending<Item, Result>[]) => Promise<void>;
 };
 
-/** A group that takes longer, such as one whose connection is dead, does not keep the next one back. */
+/**
+ * A group that takes longer, such as one whose connection is dead, does not keep the next one back.
+ */
 const SLOW_MS = 500;
 
 /**
- * Does together what waits at the same moment. One group runs at a time, and meanwhile the next one gathers. An item
- * that comes while nothing runs begins at once, in a group of its own, so an idle server waits for nobody.
+ * Does together what waits at the same moment. One group runs at a time, and meanwhile the next one
+ * gathers. An item that comes while nothing runs begins at once, in a group of its own, so an idle
+ * server waits for nobody.
  */
 export function createGroups<Item, Result>(options: Options<Item, Result>): (item: Item) => Promise<Result> {
   let waiting: Pending<Item, Result>[] = [];

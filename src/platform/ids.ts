@@ -7,7 +7,9 @@ export const newOrderId = customAlphabet('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZab
 /** The form of an order's id. Checked before one from outside gets into a query. */
 export const ORDER_ID = /^[A-Za-z0-9]{24}$/;
 
-/** Letters and digits of one case satisfy every rule that services are known to put on references. */
+/**
+ * Letters and digits of one case satisfy every rule that services are known to put on references.
+ */
 export const REFERENCE = { length: 26, alphabet: '0123456789abcdefghijklmnopqrstuvwxyz' };
 
 /** A new reference of a payment. 26 characters of 36 are 134 random bits. */
@@ -16,8 +18,8 @@ export function newReference({ length, alphabet } = REFERENCE): string {
 }
 
 /**
- * The names by which the journal calls the program, the service, the shop and its shoppers; `admin` is who has
- * ADMIN_TOKEN. No person may have one of them.
+ * The names by which the journal calls the program, the service, the shop and its shoppers; `admin`
+ * is who has ADMIN_TOKEN. No person may have one of them.
  */
 export const OWN_NAMES = [
   'admin',
@@ -35,7 +37,10 @@ export const OWN_NAMES = [
 /** The id of a message without an order's event behind it to follow from. */
 export const randomMessageId = (): string => `msg_${randomBytes(18).toString('base64url')}`;
 
-/** SHA-256 of a text, or of a value as JSON with its keys in the given order; a bigint counts as its text. */
+/**
+ * SHA-256 of a text, or of a value as JSON with its keys in the given order; a bigint counts as its
+ * text.
+ */
 export function digestOf(value: unknown): Uint8Array<ArrayBuffer> {
   const text =
     typeof value === 'string'
@@ -44,7 +49,10 @@ export function digestOf(value: unknown): Uint8Array<ArrayBuffer> {
   return new Uint8Array(createHash('sha256').update(text).digest());
 }
 
-/** A value whose objects have their members in alphabetical order: the same content then has the same digest. */
+/**
+ * A value whose objects have their members in alphabetical order: the same content then has the
+ * same digest.
+ */
 export function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;

@@ -27,10 +27,10 @@ type LimitOptions = {
 export const NETWORKS_OF_SITE = 5;
 
 /**
- * A limit for each key, in windows of fixed length. A key that is a network of IPv6 also counts for its site, with
- * NETWORKS_OF_SITE times the points. Keys stand in the table `rate_limits` as they are given: pass a digest in place of
- * an e-mail address, and at most 200 characters. While the database is away this process counts for itself: a limit is
- * never the reason why a request fails.
+ * A limit for each key, in windows of fixed length. A key that is a network of IPv6 also counts for
+ * its site, with NETWORKS_OF_SITE times the points. Keys stand in the table `rate_limits` as they
+ * are given: pass a digest in place of an e-mail address, and at most 200 characters. While the
+ * database is away this process counts for itself: a limit is never the reason why a request fails.
  */
 export function createLimit(options: LimitOptions): Limit {
   const { name, points } = options;
@@ -65,7 +65,8 @@ function createCounter({ pool, name, points, perSec }: LimitOptions): Limit {
           tableName: 'rate_limits',
           tableCreated: true,
           insuranceLimiter: memory,
-          // A key that has used its window up costs no more queries: refusing a flood must cost less than serving it.
+          // A key that has used its window up costs no more queries: refusing a flood must cost
+          // less than serving it.
           inMemoryBlockOnConsumed: points,
         });
   return {

@@ -6,11 +6,11 @@ import { pinoHttp } from 'pino-http';
 export type { Logger };
 
 /**
- * JSON lines. Messages are lower-case facts, their data is in fields, and the payment's reference is in every line
- * about
- * that payment. Bodies, headers and e-mail addresses are never logged.
+ * JSON lines. Messages are lower-case facts, their data is in fields, and the payment's reference
+ * is in every line about that payment. Bodies, headers and e-mail addresses are never logged.
  * @param level of pino, or `silent`
- * @param destination left out: standard output; a command's result belongs there, so its log goes elsewhere
+ * @param destination left out: standard output; a command's result belongs there, so its log goes
+ * elsewhere
  */
 export function createLogger(level: string, destination: DestinationStream = pino.destination(1)): Logger {
   const timestamp = pino.stdTimeFunctions.isoTime;
@@ -35,7 +35,10 @@ function describeError(error: unknown, depth = 0): ErrorDescription {
   };
 }
 
-/** Errors of PostgreSQL and Prisma quote rows, and rows hold people. By shape: their classes are not one family. */
+/**
+ * Errors of PostgreSQL and Prisma quote rows, and rows hold people. By shape: their classes are not
+ * one family.
+ */
 function isOfDatabase(error: Error): boolean {
   return (
     /^Prisma|^DriverAdapter/.test(error.name) || ('severity' in error && 'code' in error) || 'clientVersion' in error
@@ -46,16 +49,17 @@ function isOfDatabase(error: Error): boolean {
 const MESSAGE_LENGTH = 2_000;
 
 /**
- * Also takes the password out of an address like `postgres://user:password@host`. The text is cut first, because the
- * time of the replacement grows with the square of a text without spaces.
+ * Also takes the password out of an address like `postgres://user:password@host`. The text is cut
+ * first, because the time of the replacement grows with the square of a text without spaces.
  */
 function withoutAddresses(text: string): string {
   return text.slice(0, MESSAGE_LENGTH).replace(/[^\s@"'<>(),]+(?=@)/g, '…');
 }
 
 /**
- * One line for each request: method, path, status, milliseconds, and an id that is also in the lines which handlers log
- * by `req.log`. The questions of load balancers (/healthz, /readyz) are told at `debug`.
+ * One line for each request: method, path, status, milliseconds, and an id that is also in the
+ * lines which handlers log by `req.log`. The questions of load balancers (/healthz, /readyz) are
+ * told at `debug`.
  */
 export function accessLog(logger: Logger): RequestHandler {
   return pinoHttp<Request, Response>({
@@ -85,7 +89,10 @@ function accessMessage(_req: Request, res: Response): string {
   return res.writableFinished ? 'request' : 'request broken off';
 }
 
-/** The path without its query, and shortened: a stranger may write anything into it, an e-mail address for example. */
+/**
+ * The path without its query, and shortened: a stranger may write anything into it, an e-mail
+ * address for example.
+ */
 function shortPath(url: string): string {
   const segments = (url.split('?')[0] ?? '').split('/');
   const shown = segments.slice(0, 9).map((text) => {

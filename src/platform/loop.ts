@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 
 /**
- * Repeats one pass of work: again at once while there is more, else after a pause, or as soon as it is woken. A pass
- * that throws is logged, and the pauses grow.
+ * Repeats one pass of work: again at once while there is more, else after a pause, or as soon as it
+ * is woken. A pass that throws is logged, and the pauses grow.
  */
 export type Loop = {
   /** Something is due now. */

@@ -1,4 +1,7 @@
-/** Every type of message to the shop's own system. FULFILMENT_EVENTS names them. `order.paid` is always written. */
+/**
+ * Every type of message to the shop's own system. FULFILMENT_EVENTS names them. `order.paid` is
+ * always written.
+ */
 export const MESSAGE_TYPES = [
   'order.paid',
   'order.review',

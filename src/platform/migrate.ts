@@ -19,13 +19,15 @@ const NO_SUCH_TABLE = '42P01';
 const NOT_IN_A_TRANSACTION = '25001';
 
 /**
- * Brings the database to the schema of this version, as `prisma migrate deploy` does and without its engine, which
- * would be downloaded. Folders, table, checksums and lock are the same: either goes on from the other. Of several
- * processes at once one applies, and the others wait for it, a minute at most. A database that is ahead is left as it
- * is: during an upgrade the next version has migrated while this one still serves.
+ * Brings the database to the schema of this version, as `prisma migrate deploy` does and without
+ * its engine, which would be downloaded. Folders, table, checksums and lock are the same: either
+ * goes on from the other. Of several processes at once one applies, and the others wait for it, a
+ * minute at most. A database that is ahead is left as it is: during an upgrade the next version has
+ * migrated while this one still serves.
  * @param folder of migration folders
  * @returns the names of what was applied, in their order
- * @throws {UserFacingError} when a migration fails, failed earlier, or was edited after it had been applied
+ * @throws {UserFacingError} when a migration fails, failed earlier, or was edited after it had been
+ * applied
  * @throws the database's error when it cannot be reached
  */
 export async function applyMigrations(databaseUrl: string, folder: URL | string = FOLDER): Promise<string[]> {
@@ -35,7 +37,8 @@ export async function applyMigrations(databaseUrl: string, folder: URL | string 
   session.on('error', () => undefined);
   await session.connect();
   try {
-    // The usual start asks one question and takes no lock, which the next version may hold for an hour.
+    // The usual start asks one question and takes no lock, which the next version may hold for an
+    // hour.
     const before = (await readApplied(session)) ?? [];
     const isWhole = migrations.every(({ name }) => before.some((row) => row.name === name && row.isFinished));
     if (isWhole && pendingOf(migrations, before).length === 0) return [];
@@ -87,8 +90,8 @@ function pendingOf(migrations: Migration[], applied: Applied[]): Migration[] {
   return pending;
 }
 
-// Polls rather than wait in one query, which would hold a snapshot: CREATE INDEX CONCURRENTLY in the other process
-// waits for all of them.
+// Polls rather than wait in one query, which would hold a snapshot: CREATE INDEX CONCURRENTLY in
+// the other process waits for all of them.
 async function takeLock(session: pg.Client): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   while (Date.now() < deadline) {
@@ -114,8 +117,9 @@ async function openTable(session: pg.Client): Promise<Applied[]> {
   return [];
 }
 
-// Script and row are sent as one text, which is one transaction: a process that dies, or a script that fails, leaves
-// neither. A row that is there afterwards means that the script ended its transaction itself, or had to be sent alone.
+// Script and row are sent as one text, which is one transaction: a process that dies, or a script
+// that fails, leaves neither. A row that is there afterwards means that the script ended its
+// transaction itself, or had to be sent alone.
 async function apply(session: pg.Client, { name, sql }: Migration): Promise<void> {
   const id = randomUUID();
   const values = [id, sha256(sql), name].map((value) => pg.escapeLiteral(value)).join(', ');

@@ -49,7 +49,10 @@ type ProblemOptions = {
   extra?: Record<string, string>;
 };
 
-/** Thrown by handlers; {@link problemHandler} makes the answer of it. Holds nothing that a client may not see. */
+/**
+ * Thrown by handlers; {@link problemHandler} makes the answer of it. Holds nothing that a client
+ * may not see.
+ */
 export class Problem extends Error {
   readonly type: ProblemType;
   readonly status: number;
@@ -78,7 +81,8 @@ export function asProblem(error: unknown, isDatabaseAway: (error: unknown) => bo
   const { type, status } = Object(error) as { type?: unknown; status?: unknown };
   const known = typeof type === 'string' ? BODY_PROBLEMS[type] : undefined;
   if (known !== undefined) return new Problem(known);
-  // Express and body-parser mark a client's errors with a 4xx status. Their messages quote the input: not sent.
+  // Express and body-parser mark a client's errors with a 4xx status. Their messages quote the
+  // input: not sent.
   const isClients = typeof status === 'number' && status >= 400 && status < 500;
   if (isClients) return new Problem('malformed-request');
   // Last: a client's error may speak of something that was terminated, too.
@@ -87,7 +91,10 @@ export function asProblem(error: unknown, isDatabaseAway: (error: unknown) => bo
     : new Problem('internal-error');
 }
 
-/** The last handler: every error becomes `application/problem+json`. What was not foreseen is logged, never shown. */
+/**
+ * The last handler: every error becomes `application/problem+json`. What was not foreseen is
+ * logged, never shown.
+ */
 export function problemHandler(logger: Logger, isDatabaseAway: (error: unknown) => boolean): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     const problem = asProblem(error, isDatabaseAway);
@@ -106,7 +113,10 @@ export function problemHandler(logger: Logger, isDatabaseAway: (error: unknown) 
   };
 }
 
-/** The body of a refusal, for code that answers without Express: before there are routes, or to unreadable input. */
+/**
+ * The body of a refusal, for code that answers without Express: before there are routes, or to
+ * unreadable input.
+ */
 export function documentOf({ type, status, options: { detail, errors, extra } }: Problem, instance: string): string {
   const { title } = PROBLEMS[type];
   return JSON.stringify({ type: `/problems/${type}`, title, status, detail, instance, errors, ...extra });

@@ -5,7 +5,8 @@ const REDACTED = '[redacted]';
 
 /**
  * A value that must not reach a log, a page or an error. Every way of turning an object into text
- * prints `[redacted]`; {@link Secret.reveal} is the one way to the value, so its callers can be counted.
+ * prints `[redacted]`; {@link Secret.reveal} is the one way to the value, so its callers can be
+ * counted.
  */
 export class Secret {
   readonly #value: string;
@@ -35,7 +36,10 @@ export class Secret {
   }
 }
 
-/** Whether a text is the secret. Digests of one length are compared in constant time: no timing leak. */
+/**
+ * Whether a text is the secret. Digests of one length are compared in constant time: no timing
+ * leak.
+ */
 export function isSecret(given: string, secret: Secret): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(secret.reveal()));

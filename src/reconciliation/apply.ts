@@ -4,16 +4,20 @@ import { observeHistory, type Ledger } from '../ledger/ledger.ts';
 import { positionOf } from '../ledger/position.ts';
 import { ledgerOf, type LedgerRow } from '../ledger/stored.ts';
 import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
-import { ledgerIn, setLedger, type Change, type DossierPayment } from '../payments/change.ts';
+import { ledgerIn, type AggregatePayment } from '../payments/aggregate.ts';
+import { setLedger, type Change } from '../payments/change.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
 import type { Payment, Prisma } from '../platform/prisma/client.ts';
-import { reachHours, type ListedRow } from './compare.ts';
+import { reachHours, type ReportedRow } from './compare.ts';
 
 /** What a run that applies the history is. */
 export type AppliedRun = {
   runId: bigint;
   startedAt: Date;
-  /** It read the whole history. Else only what is new is read, and no ledger is changed by what it lacks. */
+  /**
+   * It read the whole history. Else only what is new is read, and no ledger is changed by what it
+   * lacks.
+   */
   isWhole: boolean;
   /** It read up to now. Else it does not show what went out since. */
   isToNow: boolean;
@@ -24,24 +28,26 @@ export type AppliedRun = {
 type Differing = { reference: string; orderId: string | null; isNew: Prisma.PaymentCreateManyInput | undefined };
 
 /**
- * Verifies a payment that differs, and applies the rows of the history to its ledgers by the same change. A lost webhook
- * therefore opens no case, two sources that agree about a loss open one case, and money that the history reports as
- * gone pays nothing. If verify cannot be asked, outflow counts all the same.
+ * Verifies a payment that differs, and applies the rows of the history to its ledgers by the same
+ * change. A lost webhook therefore opens no case, two sources that agree about a loss open one
+ * case, and money that the history reports as gone pays nothing. If verify cannot be asked, outflow
+ * counts all the same.
  * @returns false: it could not be settled, and the next run goes on with it
  */
 export async function settlePayment(
   parts: AskParts,
   { reference, orderId, isNew }: Differing,
-  rows: readonly ListedRow[],
+  rows: readonly ReportedRow[],
   run: AppliedRun,
 ): Promise<boolean> {
   const apply = (change: Change): void => {
-    const payment = change.dossier.payments.find((one) => one.reference === reference);
+    const payment = change.aggregate.payments.find((one) => one.reference === reference);
     if (payment !== undefined) applyRows(change, payment, rows, run);
   };
   if (orderId === null) {
     if (!run.isToNow) return false;
-    // A window has not all rows of an unmatched payment, so only the next whole run changes a known one.
+    // A window has not all rows of an unmatched payment, so only the next whole run changes a known
+    // one.
     if (!run.isWhole && isNew === undefined) return true;
     // Null: the other mode has this reference, too, and nobody here can book whose money it is.
     return (await changeUnmatched(parts, reference, 'reconciliation', apply, isNew)) !== null;
@@ -52,14 +58,14 @@ export async function settlePayment(
   return isAnswered;
 }
 
-function applyRows(change: Change, payment: DossierPayment, rows: readonly ListedRow[], run: AppliedRun): void {
+function applyRows(change: Change, payment: AggregatePayment, rows: readonly ReportedRow[], run: AppliedRun): void {
   const isInReach = run.isWhole && isWithinReach(payment, run);
-  const { proof } = change.dossier;
+  const { proof } = change.aggregate;
   const contribution = proof?.payments.find(({ reference }) => reference === payment.reference);
   const isAccepted = contribution !== undefined && hasAcceptedDoubt({ ...contribution, proof });
   const [said] = payment.verifications;
   const isFailed = said?.outcome === 'failed' || said?.outcome === 'expired';
-  const hadTime = isFailed && said.at.getTime() + change.terms.lagMin * 60_000 <= run.startedAt.getTime();
+  const hadTime = isFailed && said.at.getTime() + change.policy.lagMin * 60_000 <= run.startedAt.getTime();
   for (const currency of new Set([...payment.ledgers, ...rows].map((one) => one.currency))) {
     const here = rows.filter((row) => row.currency === currency);
     const hasLedger = payment.ledgers.some((one) => one.currency === currency);
@@ -76,14 +82,20 @@ function applyRows(change: Change, payment: DossierPayment, rows: readonly Liste
   }
 }
 
-/** A person accepted the money in spite of a doubt. Later doubts about money that nobody doubted then are news. */
+/**
+ * A person accepted the money in spite of a doubt. Later doubts about money that nobody doubted
+ * then are news.
+ */
 function hasAcceptedDoubt({ proof, verification }: Contribution): boolean {
   return proof?.acceptedBy != null && verification.doubt !== null;
 }
 
 type Contribution = { verification: { doubt: string | null }; proof: { acceptedBy: string | null } | null | undefined };
 
-/** Whether the history must report a payment. Nobody knows the age of an unmatched one, so it is always beyond reach. */
+/**
+ * Whether the history must report a payment. Nobody knows the age of an unmatched one, so it is
+ * always beyond reach.
+ */
 function isWithinReach(
   { orderId, openedAt, createdAt }: Pick<Payment, 'orderId' | 'openedAt' | 'createdAt'>,
   { startedAt, reachesBackDays }: AppliedRun,
@@ -92,7 +104,7 @@ function isWithinReach(
   return orderId !== null && (openedAt ?? createdAt).getTime() >= since;
 }
 
-function historyRowOf({ transactionId, received, outflow, status }: ListedRow): HistoryRow {
+function historyRowOf({ transactionId, received, outflow, status }: ReportedRow): HistoryRow {
   return {
     id: transactionId,
     received,
@@ -104,15 +116,18 @@ function historyRowOf({ transactionId, received, outflow, status }: ListedRow): 
 }
 
 /** The rows of one currency as a whole reading by itself: what the history reports now. */
-export function readingOf(ledger: Ledger, rows: readonly ListedRow[], at: Date): Ledger {
+export function readingOf(ledger: Ledger, rows: readonly ReportedRow[], at: Date): Ledger {
   const reading = { at, isInReach: true, failed: null };
   return observeHistory({ ...ledger, historyReadAt: null }, rows.map(historyRowOf), reading);
 }
 
-/** The rows teach nothing: the ledgers report the same already. Rows that are written twice look new to SQL alone. */
+/**
+ * The rows teach nothing: the ledgers report the same already. Rows that are written twice look new
+ * to SQL alone.
+ */
 export function isApplied(
   payment: Payment & { ledgers: readonly LedgerRow[]; proofPayments: readonly Contribution[] },
-  rows: readonly ListedRow[],
+  rows: readonly ReportedRow[],
   run: AppliedRun,
   lagMin: number,
 ): boolean {

@@ -5,8 +5,9 @@ import { readPages } from './history.ts';
 import type { Identity } from './identity.ts';
 
 /**
- * The cash proof, in major units: what the history reports less what was paid out should be the balance. `difference` is
- * what that does not explain, fees among it. null: the adapter does not read them, or they could not be had (`reason`).
+ * The cash proof, in major units: what the history reports less what was paid out should be the
+ * balance. `difference` is what that does not explain, fees among it. null: the adapter does not
+ * read them, or they could not be had (`reason`).
  */
 export type Cash = {
   balances: { currency: string; balance: string; difference: string }[] | null;
@@ -37,8 +38,8 @@ export async function proveCash(gateway: Gateway, identity: readonly Identity[])
     const currencies = new Set([...identity.map(({ currency }) => currency), ...(there?.keys() ?? [])]);
     const left = [...currencies].map((currency) => {
       const balance = there?.get(currency) ?? 0n;
-      const listed = identity.find((one) => one.currency === currency)?.serviceTotal ?? '0';
-      const difference = balance - (parseMajor(listed, currency) ?? 0n) + (out?.get(currency) ?? 0n);
+      const reported = identity.find((one) => one.currency === currency)?.serviceTotal ?? '0';
+      const difference = balance - (parseMajor(reported, currency) ?? 0n) + (out?.get(currency) ?? 0n);
       return { currency, balance: major(balance, currency), difference: major(difference, currency) };
     });
     const paidOut = [...(out ?? [])].map(([currency, sum]) => ({ currency, total: major(sum, currency) }));

@@ -3,7 +3,7 @@ import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { ReadableRow } from './row.ts';
 
 export const FIGURES = [
-  'listed',
+  'reported',
   'captured',
   'retained',
   'refunded',
@@ -24,7 +24,10 @@ export type Comparison = {
   /** The payments that were not verified for longest come first. The sums are of all others. */
   differences: Difference[];
   sums: (Figures & Remainders & { currency: string })[];
-  /** References in the history, paid payments, the equal ones of them, and those that the history lacks. */
+  /**
+   * References in the history, paid payments, the equal ones of them, and those that the history
+   * lacks.
+   */
   counts: Record<(typeof COUNTS)[number], number>;
 };
 
@@ -40,12 +43,12 @@ type Row = { reference: string | null; currency: string | null; asks: boolean | 
   Comparison['counts'];
 
 /**
- * The rows of the history beside the payments. `h` has one row for each reference of the history, `p` one for each
- * payment and currency. Two conditions say what differs:
+ * The rows of the history beside the payments. `h` has one row for each reference of the history,
+ * `p` one for each payment and currency. Two conditions say what differs:
  *
- * 1. `is_open`: by the ledger alone, somebody must look. The figures are those of position.ts: surplus S, outflow beyond
- *    what was booked X, and by them held, missing and not shown money of each source; or a case is open, or an answer
- *    could not be read.
+ * 1. `is_open`: by the ledger alone, somebody must look. The figures are those of position.ts:
+ *    surplus S, outflow beyond what was booked X, and by them held, missing and not shown money of
+ *    each source; or a case is open, or an answer could not be read.
  * 2. `is_new`: the rows are others than the ledger knows, or leave less than expected.
  *
  * Raw: Prisma has no full join.
@@ -97,7 +100,7 @@ const COMPARE = `
   judged AS (
     SELECT coalesce(p.reference, h.reference) AS reference, coalesce(p.currency, h.currency, own) AS currency,
       p.reference IS NOT NULL AS is_known, p.currency IS NOT NULL AS has_ledger, is_aside, is_in_reach, answered_at,
-      h.reference IS NOT NULL AS is_listed, is_odd, is_doubted,
+      h.reference IS NOT NULL AS is_reported, is_odd, is_doubted,
       coalesce(h.received, 0) AS received, coalesce(h.outflow, 0) AS outflow,
       captured, retained, refunded, written_off, off_provider, recovered, expected, history_received,
       history_reached_at,
@@ -117,26 +120,27 @@ const COMPARE = `
         WHEN NOT has_ledger THEN is_open OR coalesce(received > 0 OR outflow > 0 OR is_odd OR is_doubted, false)
         ELSE is_open OR is_new
       END AS differs,
-      is_in_reach AND NOT is_listed AND captured > 0 AND expected > 0
+      is_in_reach AND NOT is_reported AND captured > 0 AND expected > 0
         AND (history_received > 0 OR history_reached_at IS NULL) AS is_lacking
     FROM judged)
   SELECT CASE WHEN differs THEN reference END AS reference, currency, bool_or(is_open OR NOT has_ledger) AS asks,
-    coalesce(sum(CASE WHEN is_aside THEN 0 ELSE received - outflow END), 0)::text AS listed,
+    coalesce(sum(CASE WHEN is_aside THEN 0 ELSE received - outflow END), 0)::text AS reported,
     ${FIGURES.slice(1)
       .map((name) => `coalesce(sum(${name}), 0)::text AS ${name}`)
       .join(', ')},
     coalesce(sum(received - outflow - coalesce(expected, 0))
       FILTER (WHERE is_in_reach IS NOT TRUE AND is_aside IS NOT TRUE), 0)::text AS beyond_reach,
     coalesce(sum(received - outflow - expected) FILTER (WHERE is_in_reach), 0)::text AS history_differs,
-    (count(*) FILTER (WHERE is_listed))::int AS references, (count(*) FILTER (WHERE captured > 0))::int AS paid,
+    (count(*) FILTER (WHERE is_reported))::int AS references, (count(*) FILTER (WHERE captured > 0))::int AS paid,
     (count(*) FILTER (WHERE captured > 0 AND NOT differs))::int AS matched,
     (count(*) FILTER (WHERE is_lacking AND $2::timestamptz - make_interval(mins => $3)
       > (SELECT max(at) FROM verifications v WHERE v.reference = compared.reference)))::int AS lacking
   FROM compared GROUP BY 1, 2 ORDER BY bool_or(differs), min(answered_at) NULLS FIRST LIMIT $5`;
 
 /**
- * The usual new payment: the history has one row about it, which is exactly what verify reported and what paid the
- * order. Its ledger gets the row without a question, because later a chargeback may be all that the history reports.
+ * The usual new payment: the history has one row about it, which is exactly what verify reported
+ * and what paid the order. Its ledger gets the row without a question, because later a chargeback
+ * may be all that the history reports.
  */
 const APPLY_FIRST = `
   WITH alone AS (
@@ -167,8 +171,8 @@ export function reachHours(reachesBackDays: number | null): number {
 }
 
 /**
- * Compares the whole history with all payments. A payment is plainly equal if nobody needs to look at it: both sources
- * report what we booked, and no case is open.
+ * Compares the whole history with all payments. A payment is plainly equal if nobody needs to look
+ * at it: both sources report what we booked, and no case is open.
  * @returns null: more than MOST_DIFFERENCES differ
  */
 export async function compare(client: pg.PoolClient, judged: Judged): Promise<Comparison | null> {
@@ -205,7 +209,10 @@ export async function applyFirst(client: pg.PoolClient, judged: Judged): Promise
   await client.query({ text: APPLY_FIRST, values: [mode, startedAt, reachHours(reachesBackDays)], ...PATIENT });
 }
 
-/** Of a window of the history: the references whose balance there is none that we know. It judges no totals. */
+/**
+ * Of a window of the history: the references whose balance there is none that we know. It judges no
+ * totals.
+ */
 export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<Difference[]> {
   // Raw: from group to row, in one statement.
   const rows = await prisma.$queryRaw<{ reference: string }[]>`
@@ -221,42 +228,45 @@ export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<D
 }
 
 /** A row of the history about a payment. */
-export type ListedRow = Omit<ReadableRow, 'reference'>;
-export type Listed = ReadonlyMap<string, ListedRow[]>;
+export type ReportedRow = Omit<ReadableRow, 'reference'>;
+export type ReportedRows = ReadonlyMap<string, ReportedRow[]>;
 
 /** All rows about these references. A row that names no currency is about the payment's own. */
-export async function rowsAbout(client: pg.PoolClient, mode: Mode, references: string[]): Promise<Listed> {
+export async function rowsAbout(client: pg.PoolClient, mode: Mode, references: string[]): Promise<ReportedRows> {
   // Use the locked connection, so that losing the lock aborts the run.
   const text = `
     SELECT h.reference, coalesce(nullif(h.currency, ''), p.currency, '') AS currency, received, outflow,
       h.status::text AS status, word, transaction_id AS "transactionId"
     FROM history_rows h LEFT JOIN payments p USING (reference)
     WHERE h.mode = $1 AND reference = ANY($2) ORDER BY h.id`;
-  type Read = Omit<ListedRow, 'received' | 'outflow'> & Record<'reference' | 'received' | 'outflow', string>;
+  type Read = Omit<ReportedRow, 'received' | 'outflow'> & Record<'reference' | 'received' | 'outflow', string>;
   const { rows } = await client.query<Read>({ text, values: [mode, references], ...PATIENT });
-  const listed = new Map<string, ListedRow[]>();
+  const reported = new Map<string, ReportedRow[]>();
   for (const { reference, ...row } of rows) {
     const one = { ...row, received: BigInt(row.received), outflow: BigInt(row.outflow) };
-    listed.set(reference, [...(listed.get(reference) ?? []), one]);
+    reported.set(reference, [...(reported.get(reference) ?? []), one]);
   }
-  return listed;
+  return reported;
 }
 
 /**
- * Sets aside what the history has and we lack, for the first connection to an account with a past: an unmatched payment
- * without a ledger is nothing, now and later.
+ * Sets aside what the history has and we lack, for the first connection to an account with a past:
+ * an unmatched payment without a ledger is nothing, now and later.
  * @returns how many
  */
 export function setAside(prisma: PrismaClient, mode: Mode): Promise<number> {
   // Raw: from table to table, perhaps a million rows.
   return prisma.$executeRaw`
     INSERT INTO payments (reference, mode, amount, currency, status, next_check_at)
-    SELECT reference, ${mode}::mode, least(sum(received) - sum(outflow), 9e18), max(currency), 'foreign', NULL
+    SELECT reference, ${mode}::mode, least(sum(received) - sum(outflow), 9e18), max(currency), 'unmatched', NULL
     FROM history_rows WHERE mode = ${mode}::mode GROUP BY reference HAVING sum(received) > sum(outflow)
     ON CONFLICT DO NOTHING`;
 }
 
-/** Rows that were read after the last checkpoint, or all of them. Raw: millions take longer than Prisma may. */
+/**
+ * Rows that were read after the last checkpoint, or all of them. Raw: millions take longer than
+ * Prisma may.
+ */
 export async function dropRows(client: pg.PoolClient, mode: Mode, afterId: string): Promise<void> {
   const text = 'DELETE FROM history_rows WHERE mode = $1 AND id > $2';
   await client.query({ text, values: [mode, afterId], ...PATIENT });

@@ -3,9 +3,15 @@ import { effectOf, type Decision, type Effect, type Situation } from '../cases/d
 import { acceptDoubts, book } from '../ledger/ledger.ts';
 import { isNumberUsed, writeRefund, type ActParts } from '../payments/acts.ts';
 import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
-import { ledgerIn, record, setCase, setLedger, setOrder } from '../payments/change.ts';
-import type { Change, DossierPayment } from '../payments/change.ts';
-import { hasHeldMoney, orderFacts, partPaymentOf, shownIn } from '../payments/facts.ts';
+import {
+  balanceIn,
+  hasHeldMoney,
+  ledgerIn,
+  orderFacts,
+  partPaymentOf,
+  type AggregatePayment,
+} from '../payments/aggregate.ts';
+import { record, setCase, setLedger, setOrder, type Change } from '../payments/change.ts';
 import { findPaidBy } from '../payments/confirm.ts';
 import { askNow } from '../payments/due.ts';
 import { markPaid } from '../payments/mark-paid.ts';
@@ -21,11 +27,12 @@ type Deciding = Texts & { id: bigint; as: Decision; number: string | null; elsew
 /**
  * A person decides about a case, once. Verify is asked first where the decision may pay the order.
  * @returns whether the order is paid by it
- * @throws {UserFacingError} why it is not allowed, or that the case is not any more what the person saw
+ * @throws {UserFacingError} why it is not allowed, or that the case is not any more what the person
+ * saw
  */
 export async function decideCase(parts: ActParts, deciding: Deciding): Promise<boolean> {
   const { id, as, by } = deciding;
-  const found = await parts.prisma.case.findUnique({ where: { id, mode: parts.terms.mode } });
+  const found = await parts.prisma.case.findUnique({ where: { id, mode: parts.policy.mode } });
   if (found === null) throw refused(id, 'does not exist');
   const mayPay = found.orderId !== null && (as === 'accept' || (as === 'refund' && found.class === 'overpaid'));
   if (mayPay && !(await askNow(parts, found.reference, 'person')))
@@ -42,13 +49,14 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
 }
 
 /**
- * The order that was paid by the transaction which verify's newest answer names; null: none. One transaction of the
- * service pays one order. If two come at the same moment, a key of `proof_payments` refuses the second.
+ * The order that was paid by the transaction which verify's newest answer names; null: none. One
+ * transaction of the service pays one order. If two come at the same moment, a key of
+ * `proof_payments` refuses the second.
  */
-async function findOrderPaidBy({ prisma, terms }: ActParts, reference: string): Promise<string | null> {
+async function findOrderPaidBy({ prisma, policy }: ActParts, reference: string): Promise<string | null> {
   const where = { reference, outcome: { not: 'unreadable' as const } };
   const newest = await prisma.verification.findFirst({ where, orderBy: { id: 'desc' }, select: { serviceId: true } });
-  return newest?.serviceId == null ? null : findPaidBy(prisma, terms.mode, newest.serviceId);
+  return newest?.serviceId == null ? null : findPaidBy(prisma, policy.mode, newest.serviceId);
 }
 
 const DAY_MS = 86_400_000;
@@ -56,56 +64,63 @@ const CHANGED = 'is not any more what it was: look at it again';
 const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
 
 function decide(change: Change, reference: string, deciding: Deciding, paidBy: string | null): boolean {
-  const { dossier } = change;
+  const { aggregate } = change;
   const { id, as, note, number, elsewhere } = deciding;
-  const payment = dossier.payments.find((one) => one.reference === reference);
+  const payment = aggregate.payments.find((one) => one.reference === reference);
   const open = payment?.cases.find((one) => one.id === id && isDecidable(change, payment, one));
   if (payment === undefined || open === undefined || !isSameDigest(open.digest, deciding.seen))
     throw refused(id, CHANGED);
-  if (isNumberUsed(dossier, number))
+  if (isNumberUsed(aggregate, number))
     throw refused(id, `is not decided: the refund ${number ?? ''} of this order is written down already`);
   const effect = effectOf(situationOf(change, payment, open, as, elsewhere));
   if (typeof effect === 'string') throw refused(id, `is not decided: ${effect}`);
   record(change, 'decided', reference, { case: String(id), decision: as, note, number });
   bookEffect(change, payment, open, effect, deciding, paidBy);
   if (effect.endsOrder) endUnpaidOrder(change, deciding);
-  // Only an explanation acknowledges what was seen. After any other decision, what is left opens a case.
+  // Only an explanation acknowledges what was seen. After any other decision, what is left opens a
+  // case.
   const acknowledged = as === 'explain' ? open.digest : null;
   setCase(change, open, { decision: as, acknowledged, closedAt: change.now, closedBy: change.by, note, number });
   return effect.marksPaid;
 }
 
-/** A case is open; or a person asked for the rest in it, and its part payment still waits for that. */
-function isDecidable({ dossier }: Change, payment: DossierPayment, { closedAt, decision, currency }: Case): boolean {
+/**
+ * A case is open; or a person asked for the rest in it, and its part payment still waits for that.
+ */
+function isDecidable(
+  { aggregate }: Change,
+  payment: AggregatePayment,
+  { closedAt, decision, currency }: Case,
+): boolean {
   if (closedAt === null) return true;
   const isOther = payment.cases.some((one) => one.closedAt === null && one.currency === currency);
-  return decision === 'ask-rest' && !isOther && partPaymentOf(dossier, payment) > 0n;
+  return decision === 'ask-rest' && !isOther && partPaymentOf(aggregate, payment) > 0n;
 }
 
 function situationOf(
-  { dossier }: Change,
-  payment: DossierPayment,
+  { aggregate }: Change,
+  payment: AggregatePayment,
   open: Case,
   as: Decision,
   elsewhere: boolean,
 ): Situation {
   const [newest] = payment.verifications;
   const { currency } = open;
-  const facts = orderFacts(dossier, payment);
+  const facts = orderFacts(aggregate, payment);
   return {
     as,
     elsewhere,
     case: open as Case & { class: CaseClass },
     ledger: ledgerIn(payment, currency),
     order: facts && { ...facts, isOurCurrency: currency === facts.currency },
-    verifyShows: newest ? shownIn(newest, currency) : 0n,
+    verifyBalance: newest ? balanceIn(newest, currency) : 0n,
   };
 }
 
 /** What the decision books, and the proof of payment if it pays the order. */
 function bookEffect(
   change: Change,
-  payment: DossierPayment,
+  payment: AggregatePayment,
   { id, currency }: Case,
   { booking, marksPaid }: Effect,
   { as, by, note, number }: Deciding,
@@ -134,19 +149,20 @@ function bookEffect(
 }
 
 /**
- * The customer gets at least as many days for the rest as for a new order. Then the order ends in any case, and a person
- * is told about the held money again.
+ * The customer gets at least as many days for the rest as for a new order. Then the order ends in
+ * any case, and a person is told about the held money again.
  */
 function setDeadlineOfRest(change: Change): void {
-  const { dossier, now, terms } = change;
-  const end = priceEndsAt(dossier, terms.payableDays);
-  const payBy = new Date(now.getTime() + terms.payableDays * DAY_MS);
+  const { aggregate, now, policy } = change;
+  const end = priceEndsAt(aggregate, policy.payableDays);
+  const payBy = new Date(now.getTime() + policy.payableDays * DAY_MS);
   if (end === null || end < payBy) setOrder(change, { payBy });
 }
 
 /** An unpaid order ends with the decision about its last held money. */
 function endUnpaidOrder(change: Change, { by, note }: Deciding): void {
-  const { dossier, now } = change;
-  const isOpen = dossier.id !== '' && dossier.proof === null && dossier.endedAt === null;
-  if (isOpen && !dossier.payments.some(hasHeldMoney)) setOrder(change, { endedAt: now, endedBy: by, endReason: note });
+  const { aggregate, now } = change;
+  const isOpen = aggregate.id !== '' && aggregate.proof === null && aggregate.endedAt === null;
+  if (isOpen && !aggregate.payments.some(hasHeldMoney))
+    setOrder(change, { endedAt: now, endedBy: by, endReason: note });
 }

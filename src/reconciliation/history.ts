@@ -16,8 +16,9 @@ export type End = string | null;
 type Source = Pick<Gateway, 'page'>;
 
 /**
- * Reads a list page by page. The adapter decides where it ends. A path or a page that was there before would go on for
- * ever: the reading ends there and is incomplete. The texts of rows are not redacted.
+ * Reads a list page by page. The adapter decides where it ends. A path or a page that was there
+ * before would go on for ever: the reading ends there and is incomplete. The texts of rows are not
+ * redacted.
  * @param from the first page, or the one to go on with
  * @throws {Unanswered} when a page could not be had
  */
@@ -46,7 +47,10 @@ export async function* readPages(gateway: Source, list: List, from: Position): A
   }
 }
 
-/** Tells a page from all others: by its first and its last row, or by its text if JSON cannot write a row. */
+/**
+ * Tells a page from all others: by its first and its last row, or by its text if JSON cannot write
+ * a row.
+ */
 function endsOf(rows: readonly unknown[], text: string): string {
   try {
     return JSON.stringify(digestOf([rows.length, rows[0], rows.at(-1)]));

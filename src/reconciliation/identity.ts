@@ -3,9 +3,12 @@ import { figuresOf, ledgerOf } from '../ledger/stored.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { readingOf } from './apply.ts';
-import { FIGURES, type Comparison, type Figures, type Listed, type ListedRow } from './compare.ts';
+import { FIGURES, type Comparison, type Figures, type ReportedRows, type ReportedRow } from './compare.ts';
 
-/** One currency, in major units: the service's total is what was captured, and each class, and a difference of zero. */
+/**
+ * One currency, in major units: the service's total is what was captured, and each class, and a
+ * difference of zero.
+ */
 export type Identity = Record<'currency' | 'serviceTotal' | 'earned' | 'difference', string> & {
   classes: Record<string, string>;
 };
@@ -25,7 +28,7 @@ export function createIdentity(equal: Comparison['sums']) {
   }
   return {
     /** Adds references that differ. @param rows what the history reports about them */
-    add: async (prisma: PrismaClient, mode: Mode, rows: Listed, references: string[]): Promise<void> => {
+    add: async (prisma: PrismaClient, mode: Mode, rows: ReportedRows, references: string[]): Promise<void> => {
       const where = { mode, reference: { in: references } };
       const payments = await prisma.payment.findMany({ where, include: INCLUDE });
       for (const payment of payments) addPayment(sums, payment, rows.get(payment.reference) ?? []);
@@ -45,29 +48,31 @@ function addFigures(sums: Sums, currency: string, figures: Figures): void {
   for (const name of FIGURES) add(sums, currency, name, signed[name]);
 }
 
-/** A payment that differs, as its ledgers stand now. Held and missing money counts under its case. */
-function addPayment(sums: Sums, payment: Payment, rows: readonly ListedRow[]): void {
+/**
+ * A payment that differs, as its ledgers stand now. Held and missing money counts under its case.
+ */
+function addPayment(sums: Sums, payment: Payment, rows: readonly ReportedRow[]): void {
   const currencies = [...payment.ledgers, ...rows].map(({ currency }) => currency || payment.currency);
   for (const currency of new Set(currencies)) {
     const row = payment.ledgers.find((one) => one.currency === currency);
     const ledger = row ? ledgerOf(row) : EMPTY;
-    const listed = listedIn(ledger, rows, currency);
+    const reported = reportedIn(ledger, rows, currency);
     const { held, missing, notShown } = figuresOf(ledger);
     const { captured, retained, refunded, writtenOff, offProvider, recovered } = ledger.books;
     const outside = { written_off: writtenOff, off_provider: offProvider };
-    addFigures(sums, currency, { listed, captured, retained, refunded, recovered, ...outside });
+    addFigures(sums, currency, { reported, captured, retained, refunded, recovered, ...outside });
     const about = payment.cases.find((one) => one.currency === currency);
     add(sums, currency, about?.class ?? 'held', held);
     add(sums, currency, about?.class ?? 'reversed', -missing);
     add(sums, currency, 'not_shown', notShown);
     const expected = captured + retained - refunded - writtenOff + offProvider + recovered;
-    const rest = listed - expected - held + missing - notShown;
+    const rest = reported - expected - held + missing - notShown;
     add(sums, currency, about?.closedAt === null ? about.class : 'history_differs', rest);
   }
 }
 
 /** The balance that this reading of the history reports. */
-function listedIn(ledger: Ledger, rows: readonly ListedRow[], currency: string): bigint {
+function reportedIn(ledger: Ledger, rows: readonly ReportedRow[], currency: string): bigint {
   const here = rows.filter((row) => row.currency === currency);
   const { history } = readingOf(ledger, here, new Date());
   return history.received - history.outflow;
@@ -75,9 +80,9 @@ function listedIn(ledger: Ledger, rows: readonly ListedRow[], currency: string):
 
 function identityOf(currency: string, sums: ReadonlyMap<string, bigint>): Identity {
   const major = (amount: bigint): string => formatMajor({ amount, currency });
-  const [listed, captured] = [sums.get('listed') ?? 0n, sums.get('captured') ?? 0n];
-  const classes = [...sums].filter(([name, amount]) => amount !== 0n && name !== 'listed' && name !== 'captured');
-  const left = classes.reduce((rest, [, amount]) => rest - amount, listed - captured);
+  const [reported, captured] = [sums.get('reported') ?? 0n, sums.get('captured') ?? 0n];
+  const classes = [...sums].filter(([name, amount]) => amount !== 0n && name !== 'reported' && name !== 'captured');
+  const left = classes.reduce((rest, [, amount]) => rest - amount, reported - captured);
   const named = Object.fromEntries(classes.map(([name, amount]) => [name, major(amount)]));
-  return { currency, serviceTotal: major(listed), earned: major(captured), classes: named, difference: major(left) };
+  return { currency, serviceTotal: major(reported), earned: major(captured), classes: named, difference: major(left) };
 }

@@ -8,7 +8,9 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 import { readPages, type End, type Position } from './history.ts';
 import { readRow } from './row.ts';
 
-/** What was read so far. `why`: of the first unreadable row. `setAside`: minor units by currency. */
+/**
+ * What was read so far. `why`: of the first unreadable row. `setAside`: minor units by currency.
+ */
 export type Counts = {
   records: number;
   pages: number;
@@ -26,8 +28,8 @@ type Imported = { end: End; counts: Counts; isBroken: boolean };
 const ROWS_BETWEEN_CHECKPOINTS = 20_000;
 
 /**
- * Reads the history into `history_rows`, from its checkpoint on if there is one. A page is written while the next one is
- * read.
+ * Reads the history into `history_rows`, from its checkpoint on if there is one. A page is written
+ * while the next one is read.
  * @param save keeps a checkpoint, once the rows before it are in
  * @returns `isBroken`: a page could not be had, and the next run may go on from the checkpoint
  */
@@ -49,7 +51,7 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
   const pages = readPages(gateway, gateway.adapter.history, next);
   for (;;) {
     const page = await pages.next().catch((error: unknown) => {
-      if (error instanceof Unanswered) return `the list could not be read: ${error.message}`;
+      if (error instanceof Unanswered) return `the history could not be read: ${error.message}`;
       throw error;
     });
     if (typeof page === 'string' || page.done === true) {
@@ -61,11 +63,12 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     counts.pages += 1;
     const read = page.value.rows.map((row) => ({ row, ...lineOf(row, gateway, counts) }));
     const before = new Set(last.map(({ line }) => line));
-    // A history may clamp its offset at the end, and then it goes on for ever. Two pages may be alike.
+    // A history may clamp its offset at the end, and then it goes on for ever. Two pages may be
+    // alike.
     repeats = read.length > 0 && read.every(({ line }) => before.has(line)) ? repeats + 1 : 0;
     if (repeats === 2) {
       await keep();
-      return { end: `page ${counts.pages} of the list has no new row`, counts, isBroken: false };
+      return { end: `page ${counts.pages} of the history has no new row`, counts, isBroken: false };
     }
     const lines = read.slice(overlapOf(last, read)).flatMap(({ isKept, line }) => (isKept ? line : []));
     last = read;
@@ -81,8 +84,9 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
 type Read = { row: unknown; line: string; isKept: boolean };
 
 /**
- * How many rows at the beginning of a page are the last rows of the page before. While the history is read, new
- * payments move all rows towards later pages, and an outflow that is read twice would count twice.
+ * How many rows at the beginning of a page are the last rows of the page before. While the history
+ * is read, new payments move all rows towards later pages, and an outflow that is read twice would
+ * count twice.
  */
 function overlapOf(last: readonly Read[], read: readonly Read[]): number {
   const [first] = read;
@@ -95,17 +99,17 @@ function overlapOf(last: readonly Read[], read: readonly Read[]): number {
 }
 
 /** A row as COPY wants it. One that cannot be read, or is set aside, is counted and not kept. */
-function lineOf(listed: unknown, gateway: Gateway, counts: Counts): { line: string; isKept: boolean } {
+function lineOf(reported: unknown, gateway: Gateway, counts: Counts): { line: string; isKept: boolean } {
   counts.records += 1;
-  const read = readRow(listed, gateway);
+  const read = readRow(reported, gateway);
   if ('unreadable' in read) {
     counts.unreadable += 1;
     counts.why ??= gateway.redact(read.unreadable).slice(0, 200);
-    return { line: rawLine(listed, counts), isKept: false };
+    return { line: rawLine(reported, counts), isKept: false };
   }
   const { aside, row } = read;
   if (aside) counts.setAside.records += 1;
-  if (row === null) return { line: rawLine(listed, counts), isKept: false };
+  if (row === null) return { line: rawLine(reported, counts), isKept: false };
   const { reference, currency, received, outflow, status, word, transactionId } = row;
   const { totals } = counts.setAside;
   const balance = received - outflow;

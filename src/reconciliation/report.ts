@@ -7,7 +7,9 @@ import type { Cash } from './cash.ts';
 import type { Identity } from './identity.ts';
 import type { Counts } from './import.ts';
 
-/** What a run says, as it is stored and printed. Amounts are texts in major units, times ISO 8601. */
+/**
+ * What a run says, as it is stored and printed. Amounts are texts in major units, times ISO 8601.
+ */
 export type Report = {
   mode: Mode;
   /** Whether the history, or the window of it, was read to its end. */
@@ -25,7 +27,10 @@ export type Report = {
   Record<'payments' | 'matched' | 'repaired' | 'verified', number> &
   Pick<Cash, 'balances' | 'transfers'>;
 
-/** The open cases, the oldest thousand first (the work list has all), and how many there are of each class. */
+/**
+ * The open cases, the oldest thousand first (the work list has all), and how many there are of each
+ * class.
+ */
 export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<Report, 'findings' | 'items'>> {
   const where = { mode, closedAt: null };
   const counts = await prisma.case.groupBy({ by: ['class'], where, _count: true });

@@ -10,7 +10,7 @@ import { UserFacingError } from '../platform/user-facing-error.ts';
 import { proveCash } from './cash.ts';
 import { isApplied, settlePayment, type AppliedRun } from './apply.ts';
 import { applyFirst, compare, compareWindow, dropRows, MOST_DIFFERENCES, rowsAbout, setAside } from './compare.ts';
-import type { Comparison, Difference, Listed, ListedRow } from './compare.ts';
+import type { Comparison, Difference, ReportedRows, ReportedRow } from './compare.ts';
 import { createIdentity, type Identity } from './identity.ts';
 import { importHistory, type Checkpoint, type Counts } from './import.ts';
 import { openItems, type Report } from './report.ts';
@@ -23,7 +23,10 @@ export type RunOptions = {
   until: Date | null;
   /** Reads and compares; asks nobody, and decides nothing. */
   dryRun?: boolean;
-  /** The first connection to an account with a past: what the history has and we lack is set aside, for ever. */
+  /**
+   * The first connection to an account with a past: what the history has and we lack is set aside,
+   * for ever.
+   */
   begin?: boolean;
   progress?: (text: string) => void;
 };
@@ -41,9 +44,9 @@ const MOST_LACKING = 10;
 const BEGIN = 'is it the right account? If it had payments before this shop, run reconcile --begin once';
 
 /**
- * Compares the service's history with our payments, one run at a time per mode: read it, compare, ask verify about what
- * differs, apply the history, and report. It may be stopped at any moment: what was read is kept, and the rest is
- * repeated.
+ * Compares the service's history with our payments, one run at a time per mode: read it, compare,
+ * ask verify about what differs, apply the history, and report. It may be stopped at any moment:
+ * what was read is kept, and the rest is repeated.
  * @throws {UserFacingError} while another run is under way (exit code 2)
  */
 export async function reconcile(parts: ReconcileParts, options: RunOptions): Promise<Report> {
@@ -53,7 +56,7 @@ export async function reconcile(parts: ReconcileParts, options: RunOptions): Pro
     const { rows } = await client.query<{ had: boolean }>(
       `SELECT set_config('statement_timeout', '0', false), set_config('work_mem', '128MB', false),
         set_config('jit', 'off', false), pg_try_advisory_lock(hashtext('reconciliation'), hashtext($1)) AS had`,
-      [parts.terms.mode],
+      [parts.policy.mode],
     );
     if (rows[0]?.had !== true) throw new UserFacingError('another reconciliation is under way: wait for it', 2);
     return await runLocked(parts, client, options);
@@ -72,7 +75,7 @@ async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: 
   const where = { id: run.id };
   const save = (data: Prisma.RunUpdateInput) => prisma.run.update({ where, data });
   const keep = (next: Checkpoint) => {
-    options.progress?.(`${next.counts.records} records of the list read`);
+    options.progress?.(`${next.counts.records} records of the history read`);
     return save({ checkpoint: next });
   };
   const { end, counts, isBroken } = await importHistory({ prisma, gateway, client }, checkpoint, keep);
@@ -91,11 +94,12 @@ const ended = () => ({ endedAt: new Date(), verdict: 'incomplete', checkpoint: {
 
 /** The run that was interrupted, if its rows are still there, or a new one. */
 async function openRun(
-  { prisma, gateway, terms: { mode } }: ReconcileParts,
+  { prisma, gateway, policy: { mode } }: ReconcileParts,
   client: pg.PoolClient,
   { since, until, dryRun = false }: RunOptions,
 ): Promise<{ run: Run; checkpoint: Checkpoint }> {
-  // A checkpoint belongs to one version of the adapter: another one may page, read or count otherwise.
+  // A checkpoint belongs to one version of the adapter: another one may page, read or count
+  // otherwise.
   const window = JSON.stringify([since, until, gateway.adapterVersion]);
   const last = await prisma.run.findFirst({ where: { mode, endedAt: null }, orderBy: { id: 'desc' } });
   const found = last?.checkpoint as Checkpoint | null | undefined;
@@ -152,8 +156,8 @@ type Done = { matched: number; verified: number; repaired: number; left: number;
 
 /** Compares a history that was read to its end, settles what differs, and says how that went. */
 async function judge(running: Running): Promise<Report> {
-  const { prisma, gateway, client, terms, run, counts, options } = running;
-  const { mode, lagMin } = terms;
+  const { prisma, gateway, client, policy, run, counts, options } = running;
+  const { mode, lagMin } = policy;
   if (options.begin === true && options.dryRun !== true) counts.setAside.records += await setAside(prisma, mode);
   options.progress?.('comparing');
   const judged = { mode, startedAt: run.startedAt, lagMin, reachesBackDays: gateway.adapter.history.reachesBackDays };
@@ -169,9 +173,9 @@ async function judge(running: Running): Promise<Report> {
   for (let from = 0; from < differences.length; from += BATCH) {
     const batch = differences.slice(from, from + BATCH);
     const inBatch = batch.map(({ reference }) => reference);
-    const listed = await rowsAbout(client, mode, inBatch);
-    if (options.dryRun !== true) await settle(running, batch, listed, done);
-    if (run.full) await identity.add(prisma, mode, listed, inBatch);
+    const reported = await rowsAbout(client, mode, inBatch);
+    if (options.dryRun !== true) await settle(running, batch, reported, done);
+    if (run.full) await identity.add(prisma, mode, reported, inBatch);
     options.progress?.(`${Math.min(from + BATCH, differences.length)} of ${differences.length} differences looked at`);
   }
   running.onMessage();
@@ -199,10 +203,10 @@ async function compareWhole(
 /** @param whole null: too much differs; undefined: a window judges no totals */
 function whyNotJudged(whole: Comparison | null | undefined, unmatched: number): string | null {
   if (whole === null) return `more than ${MOST_DIFFERENCES} payments differ: ${BEGIN}`;
-  if (unmatched > MOST_UNMATCHED) return `${unmatched} payments of the list are none of ours: ${BEGIN}`;
+  if (unmatched > MOST_UNMATCHED) return `${unmatched} payments of the history are none of ours: ${BEGIN}`;
   const { lacking, paid } = whole?.counts ?? { lacking: 0, paid: 0 };
   const isMuch = lacking > MOST_LACKING && lacking * 100 > paid;
-  return isMuch ? `the list lacks ${lacking} of ${paid} paid payments: it is not whole` : null;
+  return isMuch ? `the history lacks ${lacking} of ${paid} paid payments: it is not whole` : null;
 }
 
 type Outcome = Done & { compared: Comparison['counts'] | null; identity: Identity[]; differs: number };
@@ -215,9 +219,9 @@ async function report(running: Running, outcome: Outcome): Promise<Report> {
   const unexplained = identity.filter(({ difference }) => /[1-9]/.test(difference));
   const reasons = [
     ...unexplained.map(({ currency, difference }) => `${currency} ${difference} is unexplained`),
-    counts.unreadable > 0 && `${counts.unreadable} rows of the list cannot be read: ${counts.why ?? ''}`,
+    counts.unreadable > 0 && `${counts.unreadable} rows of the history cannot be read: ${counts.why ?? ''}`,
     left > 0 && `${left} payments that differ could not be judged: the next run up to now goes on`,
-    unmatched > MOST_UNMATCHED && `${unmatched} payments of the list are none of ours: was a database restored?`,
+    unmatched > MOST_UNMATCHED && `${unmatched} payments of the history are none of ours: was a database restored?`,
     cash?.reason,
   ].filter((reason) => typeof reason === 'string');
   const isOpen = reasons.length > 0 || Object.values(open.findings).some((count) => count > 0);
@@ -240,8 +244,8 @@ async function report(running: Running, outcome: Outcome): Promise<Report> {
   };
 }
 
-async function settle(running: Running, batch: Difference[], listed: Listed, done: Done): Promise<void> {
-  const { prisma, run, gateway, terms } = running;
+async function settle(running: Running, batch: Difference[], reported: ReportedRows, done: Done): Promise<void> {
+  const { prisma, run, gateway, policy } = running;
   const { reachesBackDays } = gateway.adapter.history;
   const isToNow = running.options.until === null;
   const applied = { runId: run.id, startedAt: run.startedAt, isWhole: run.full, isToNow, reachesBackDays };
@@ -252,8 +256,8 @@ async function settle(running: Running, batch: Difference[], listed: Listed, don
   const payments = await prisma.payment.findMany({ where, include });
   const work = batch.map(({ reference, asks }) => async () => {
     const payment = payments.find((one) => one.reference === reference);
-    const rows = listed.get(reference) ?? [];
-    if (payment !== undefined && !asks && isApplied(payment, rows, applied, terms.lagMin)) {
+    const rows = reported.get(reference) ?? [];
+    if (payment !== undefined && !asks && isApplied(payment, rows, applied, policy.lagMin)) {
       if (payment.status === 'paid') done.matched += 1;
       return;
     }
@@ -275,7 +279,7 @@ async function settle(running: Running, batch: Difference[], listed: Listed, don
 async function settleAlone(
   running: Running,
   differing: Parameters<typeof settlePayment>[1],
-  rows: ListedRow[],
+  rows: ReportedRow[],
   applied: AppliedRun,
 ): Promise<boolean> {
   try {
@@ -288,9 +292,9 @@ async function settleAlone(
 }
 
 /** The row of an unmatched payment. It has no order, and is as old as the history reaches back. */
-function unmatchedPayment(reference: string, { mode, startedAt }: Run, rows: ListedRow[], days: number | null) {
+function unmatchedPayment(reference: string, { mode, startedAt }: Run, rows: ReportedRow[], days: number | null) {
   const money = rows.find(({ received, outflow }) => received > outflow);
   const openedAt = days === null ? null : new Date(startedAt.getTime() - days * 86_400_000);
-  const alone = { reference, mode, status: 'foreign' as const, nextCheckAt: null, openedAt };
+  const alone = { reference, mode, status: 'unmatched' as const, nextCheckAt: null, openedAt };
   return money && { ...alone, amount: money.received - money.outflow, currency: money.currency };
 }

@@ -26,9 +26,9 @@ export function startReconciliation(parts: ReconcileParts, everyMin: number, log
 }
 
 /** @returns from when on the history is due; null: the whole history; undefined: nothing is due */
-async function dueSince({ prisma, gateway, terms }: ReconcileParts, everyMin: number) {
+async function dueSince({ prisma, gateway, policy }: ReconcileParts, everyMin: number) {
   const newest = (where: object) =>
-    prisma.run.findFirst({ where: { mode: terms.mode, ...where }, orderBy: { id: 'desc' } });
+    prisma.run.findFirst({ where: { mode: policy.mode, ...where }, orderBy: { id: 'desc' } });
   // A run of the future began before the database's clock was set back, and delays none.
   const age = (run: { startedAt: Date } | null): number => {
     const ageMs = run === null ? Infinity : Date.now() - run.startedAt.getTime();

@@ -3,7 +3,10 @@ import type { JournalEntry, Mode, PrismaClient } from '../platform/prisma/client
 import { dateOf, startOfDay, timeOf } from '../custom/days.ts';
 import { masked } from './words.ts';
 
-/** One change of a ledger: by how much it changes what is ours and was not taken back, and what is held; minor units. */
+/**
+ * One change of a ledger: by how much it changes what is ours and was not taken back, and what is
+ * held; minor units.
+ */
 type Movement = Pick<JournalEntry, 'at' | 'by' | 'data'> &
   Record<'reference' | 'counter' | 'currency', string> &
   Record<'order' | 'own_number' | 'email' | 'what', string | null> & { change: bigint; held: bigint };
@@ -33,12 +36,16 @@ export function monthSpan(month: string, timeZone: string): Span {
   return { gte: startOfDay(`${month}-01`, timeZone), lt: startOfDay(`${monthAfter(month, 1)}-01`, timeZone) };
 }
 
-/** In the transaction of what reads all of the journal: that may take longer than what somebody waits for. */
+/**
+ * In the transaction of what reads all of the journal: that may take longer than what somebody
+ * waits for.
+ */
 const unhurried = (prisma: PrismaClient) => prisma.$executeRaw`SET LOCAL statement_timeout = 0`;
 
 /**
- * How much each figure of the journal counts in what is ours and in what is held. The lowest rank names a movement. The
- * second half are the names of version 1.0.0, whose held money is what came less what became of it.
+ * How much each figure of the journal counts in what is ours and in what is held. The lowest rank
+ * names a movement. The second half are the names of version 1.0.0, whose held money is what came
+ * less what became of it.
  */
 const SIGNS = JSON.stringify([
   { counter: 'captured', ours: 1, held: 0, rank: 1 },
@@ -55,9 +62,13 @@ const SIGNS = JSON.stringify([
   { counter: 'sendBack', ours: 0, held: -1, rank: 5 },
 ]);
 
-/** The movements of some time, the oldest first. All there ever were add up to `ours` less missing money. */
+/**
+ * The movements of some time, the oldest first. All there ever were add up to `ours` less missing
+ * money.
+ */
 export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span) {
-  // Raw: the lines of one change have one time and are one movement, which is called after its first booking.
+  // Raw: the lines of one change have one time and are one movement, which is called after its
+  // first booking.
   return prisma.$queryRaw<Movement[]>`
     WITH movements AS (
       SELECT min(j.id) AS id, j.at, j.reference, j.currency, sum(j.amount * ours)::bigint AS change,
@@ -75,7 +86,10 @@ export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span)
 
 const PAGE = 500;
 
-/** The movements of a month in pages, the oldest first, with masked addresses. @param month like `2026-10` */
+/**
+ * The movements of a month in pages, the oldest first, with masked addresses.
+ * @param month like `2026-10`
+ */
 export async function* bookPages(prisma: PrismaClient, mode: Mode, month: string, timeZone: string) {
   const span = monthSpan(month, timeZone);
   const [, read] = await prisma.$transaction([unhurried(prisma), movementsOf(prisma, mode, span)]);
@@ -92,7 +106,10 @@ export async function* bookPages(prisma: PrismaClient, mode: Mode, month: string
     });
 }
 
-/** By currency, in major units: what the rows of a month add up to, which is `earned`; `held` at the month's end. */
+/**
+ * By currency, in major units: what the rows of a month add up to, which is `earned`; `held` at the
+ * month's end.
+ */
 export async function bookTotals(prisma: PrismaClient, mode: Mode, month: string, timeZone: string) {
   const span = monthSpan(month, timeZone);
   // Raw: the mode stands with the payment.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
-import { isInProof } from '../payments/facts.ts';
+import { isInProof } from '../payments/aggregate.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
 import { amountText, caseWords, masked, orderWords, TEXTS, TOLD, TOLD_PAYMENT, totalsOf } from './words.ts';
 import { whoText, wordsOf, write, type Told, type ToldPayment } from './words.ts';
@@ -8,7 +8,8 @@ import { whoText, wordsOf, write, type Told, type ToldPayment } from './words.ts
 type Subject = { orderId?: string; reference?: string };
 
 /**
- * One order, or an unmatched payment, as a story. Amounts are texts like `NGN 12,750.00`, and the customer is masked.
+ * One order, or an unmatched payment, as a story. Amounts are texts like `NGN 12,750.00`, and the
+ * customer is masked.
  * @returns null: there is none in this mode
  */
 export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject, view: View, withEvidence = false) {
@@ -22,11 +23,15 @@ export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject
   // Lines about an unmatched payment name no order until a person gives it to one.
   const written = [{ orderId: id }, { orderId: null, ...about }];
   const journal = await prisma.journalEntry.findMany({ where: { OR: written }, orderBy: { id: 'asc' } });
-  const [foreign] = payment?.cases.slice(-1).map((one) => ({ ...one, payment, order: null })) ?? [];
+  const [unmatched] = payment?.cases.slice(-1).map((one) => ({ ...one, payment, order: null })) ?? [];
   return {
     ...{ orderId: order?.id ?? null, externalId: order?.externalId ?? null, mode },
     customer: order && masked(order.email),
-    words: order ? orderWords(order, view) : foreign ? caseWords(foreign, view) : wordsOf(TEXTS.states, 'foreign'),
+    words: order
+      ? orderWords(order, view)
+      : unmatched
+        ? caseWords(unmatched, view)
+        : wordsOf(TEXTS.states, 'unmatched'),
     money: moneyTable(order, payments),
     payments: payments.map((payment) => paymentLine(payment, order)),
     happened: happenedOf(journal, order),
@@ -43,18 +48,18 @@ function moneyTable(order: Told | null, payments: readonly ToldPayment[]) {
     const { received, outflow, held, ours } = totalsOf(payments, currency);
     const text = (amount: bigint): string => amountText({ amount, currency });
     const price = order?.currency === currency ? amountText(order) : null;
-    return { price, came: text(received), 'went back': text(outflow), held: text(held), ours: text(ours) };
+    return { price, received: text(received), outflow: text(outflow), held: text(held), ours: text(ours) };
   });
 }
 
 function paymentLine(payment: ToldPayment, order: Told | null) {
   const { reference, ledgers, createdAt: at } = payment;
   const totals = ledgers.map(({ currency }) => ({ currency, ...totalsOf([payment], currency) }));
-  const came = totals.filter(({ received }) => received > 0n);
+  const withMoney = totals.filter(({ received }) => received > 0n);
   const isHeld = totals.some(({ held }) => held > 0n);
   const role = roleOf(payment, order, isHeld);
-  const texts = came.map(({ received, currency }) => amountText({ amount: received, currency }));
-  return { came: texts.join(' and ') || null, role, at, reference };
+  const texts = withMoney.map(({ received, currency }) => amountText({ amount: received, currency }));
+  return { received: texts.join(' and ') || null, role, at, reference };
 }
 
 /** What a payment is to its order, for people. */
@@ -82,7 +87,10 @@ function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
   return folded;
 }
 
-/** Statuses, held and missing money follow from the other lines. A figure that shrank came right by itself. */
+/**
+ * Statuses, held and missing money follow from the other lines. A figure that shrank came right by
+ * itself.
+ */
 function isTold({ what, counter, amount }: JournalEntry): boolean {
   const isStatus = /^order (paid|pending|review|failed|expired|cancelled)$/.test(what);
   return !isStatus && counter !== 'held' && counter !== 'missing' && (amount === null || amount > 0n);
@@ -124,7 +132,10 @@ async function brokenAt(prisma: PrismaClient, orderId: string): Promise<string |
   return broken === undefined ? null : String(broken.id);
 }
 
-/** The stored answers, oldest first. `sha256` is of the body; both are null once retention emptied it. */
+/**
+ * The stored answers, oldest first. `sha256` is of the body; both are null once retention emptied
+ * it.
+ */
 async function evidenceOf(prisma: PrismaClient, where: Prisma.VerificationWhereInput) {
   const answers = await prisma.verification.findMany({ where, orderBy: { id: 'asc' } });
   return answers.map(({ at, reference, serviceId, httpStatus, word, outcome, body }) => ({

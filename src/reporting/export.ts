@@ -12,7 +12,10 @@ type Row = Record<string, string | number | bigint | boolean | Date | null>;
 /** Not more: the reports of runs may be long. */
 const PAGE = 100;
 
-/** No text is a formula of a spreadsheet; amounts are texts too, and stay what they are: they are summed. */
+/**
+ * No text is a formula of a spreadsheet; amounts are texts too, and stay what they are: they are
+ * summed.
+ */
 const cast = {
   string: (value: string) => ({ value, escape_formulas: !/^-\d+(\.\d+)?$/.test(value) }),
   date: (at: Date): string => at.toISOString(),
@@ -49,7 +52,8 @@ export function exportCsv(prisma: PrismaClient, mode: Mode, name: ExportName, vi
 
 function ordersAfter(prisma: PrismaClient, mode: Mode, last: Told | undefined): Promise<Told[]> {
   const { createdAt, id } = last ?? { createdAt: new Date(0), id: '' };
-  // The first condition alone would do; only the second one lets PostgreSQL begin there in its index.
+  // The first condition alone would do; only the second one lets PostgreSQL begin there in its
+  // index.
   const isAfter = { OR: [{ createdAt: { gt: createdAt } }, { id: { gt: id } }], createdAt: { gte: createdAt } };
   const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];
   return prisma.order.findMany({ where: { mode, ...isAfter }, orderBy, include: TOLD, take: PAGE });
@@ -62,7 +66,7 @@ function orderRow(order: Told, view: View): Row {
   const { badge, sentence } = orderWords(order, view);
   return {
     ...{ id, own_number: externalId, created_at: createdAt, status, badge, customer: masked(email), currency },
-    ...{ amount: major(order.amount), came: major(received), held: major(held), ours: major(ours) },
+    ...{ amount: major(order.amount), received: major(received), held: major(held), ours: major(ours) },
     ...{ paid_at: paidAt, reference: paidReference, sentence },
   };
 }

@@ -5,7 +5,10 @@ import { amountText } from './words.ts';
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
-/** One page of HTML to print for a bank, with the customer's whole address. @returns null: there is no such order */
+/**
+ * One page of HTML to print for a bank, with the customer's whole address.
+ * @returns null: there is no such order
+ */
 export async function proofPage(prisma: PrismaClient, mode: Mode, id: string, view: View): Promise<string | null> {
   const lines = { orderBy: { position: 'asc' } } as const;
   const order = await prisma.order.findFirst({ where: { id, mode }, include: { lines } });

@@ -2,19 +2,28 @@ import words from '../custom/words.json' with { type: 'json' };
 import { BOOK_FIGURES } from '../ledger/books.ts';
 import { BY_DEADLINE } from '../orders/order.ts';
 import { figuresOf, ledgerOf, oursOf } from '../ledger/stored.ts';
-import { isInProof } from '../payments/facts.ts';
+import { isInProof } from '../payments/aggregate.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
 
-/** What a person reads of an order or a case, on a page, on a terminal and in a CSV alike: at most 140 letters each. */
+/**
+ * What a person reads of an order or a case, on a page, on a terminal and in a CSV alike: at most
+ * 140 letters each.
+ */
 export type Words = { badge: string; sentence: string; next: string };
 
 type Texts = Record<'states' | 'cases', Record<string, Words>> & Record<'happened' | 'who', Record<string, string>>;
-/** Who wants other words, or another language, edits src/custom/words.json; what stands in braces is filled in. */
+/**
+ * Who wants other words, or another language, edits src/custom/words.json; what stands in braces is
+ * filled in.
+ */
 export const TEXTS: Texts = words;
 
-/** What the words of a payment, an order and a case look at: `prisma.order.findMany({ include: TOLD })`. */
+/**
+ * What the words of a payment, an order and a case look at: `prisma.order.findMany({ include: TOLD
+ * })`.
+ */
 export const TOLD_PAYMENT = { ledgers: true, cases: { orderBy: { id: 'asc' } } } satisfies Prisma.PaymentInclude;
 export const TOLD = {
   payments: { include: TOLD_PAYMENT, orderBy: { createdAt: 'asc' } },
@@ -54,7 +63,10 @@ export function wordsOf(texts: Record<string, Words>, key: string, values: Recor
   return { badge: write(badge, values), sentence: write(sentence, values), next: write(next, values) };
 }
 
-/** The words of a balance that differs from the list. @param amount minor units; above 0: the balance is higher */
+/**
+ * The words of a balance that differs from the history.
+ * @param amount minor units; above 0: the balance is higher
+ */
 export function balanceWords({ amount, currency }: { amount: bigint; currency: string }): Words {
   const [side, size] = amount < 0n ? ['lower', -amount] : ['higher', amount];
   return wordsOf(TEXTS.cases, 'balance', { side, size: amountText({ amount: size, currency }) });
@@ -64,7 +76,10 @@ const SHOWN = ['received', 'outflow', 'held', 'missing', 'notShown', 'cameAndWen
 const FIGURES = [...SHOWN, ...BOOK_FIGURES] as const;
 export type Totals = Record<(typeof FIGURES)[number], bigint>;
 
-/** What the ledgers of payments say together in one currency, in minor units. `ours` is without missing money. */
+/**
+ * What the ledgers of payments say together in one currency, in minor units. `ours` is without
+ * missing money.
+ */
 export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], currency: string): Totals {
   const rows = payments.flatMap(({ ledgers }) => ledgers).filter((row) => row.currency === currency);
   const all = rows.map((row) => {
@@ -78,7 +93,10 @@ export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], curr
   return Object.fromEntries(sums) as Totals;
 }
 
-/** The words of an order as its ledger stands: what is missing or held comes first, whether a case is open or not. */
+/**
+ * The words of an order as its ledger stands: what is missing or held comes first, whether a case
+ * is open or not.
+ */
 export function orderWords(order: Told, view: View): Words {
   const [trouble] = order.payments.flatMap(troublesOf).sort((a, b) => a.rank - b.rank);
   if (trouble !== undefined) return caseWords({ ...trouble, order }, view);

@@ -9,8 +9,8 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 type Placed = { order: ViewedOrder; isNew: boolean };
 
 /**
- * Places the order of a shop that prices elsewhere; a checkout with its orderId pays it. The same externalId and
- * content again is the same order.
+ * Places the order of a shop that prices elsewhere; a checkout with its orderId pays it. The same
+ * externalId and content again is the same order.
  * @throws {Problem} 422; 409 where the externalId stands for other content
  */
 export async function placeShopOrder(

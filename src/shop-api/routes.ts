@@ -21,7 +21,9 @@ const MAX_BODY = '1mb';
 /** Who acts, in the journal. */
 const BY = 'shop';
 
-/** The calls of the shop's own system, by bearer SHOP_API_TOKEN. Without a token they are not there. */
+/**
+ * The calls of the shop's own system, by bearer SHOP_API_TOKEN. Without a token they are not there.
+ */
 export function shopApiRoutes(parts: ShopApiParts): Router {
   const router = Router();
   const guard = requireToken(parts.token === null ? [] : [parts.token], 'SHOP_API_TOKEN');
@@ -55,8 +57,8 @@ function orderRoutes(...[router, parts, guard, json]: Handlers): void {
     if (status !== undefined) where.status = status;
     if (since !== undefined) where.createdAt = { gte: new Date(since) };
     if (updatedSince !== undefined) where.updatedAt = { gte: new Date(updatedSince) };
-    // A page begins behind a place in the order of time, and not behind a row of the page before: that row may not fit
-    // the filter any more, and the rows behind it must not be passed over.
+    // A page begins behind a place in the order of time, and not behind a row of the page before:
+    // that row may not fit the filter any more, and the rows behind it must not be passed over.
     if (last !== undefined) {
       const { id, createdAt } = last;
       where.OR = [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }];

@@ -9,10 +9,15 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 const LOOK_EVERY_MS = 1_000;
 /** Each costs a socket and some kilobytes. */
 const MAX_READERS = 2_000;
-/** No shopper watches from more places, and nobody takes all streams: of one network, and of one site of IPv6. */
+/**
+ * No shopper watches from more places, and nobody takes all streams: of one network, and of one
+ * site of IPv6.
+ */
 const MAX_OF_ADDRESS = 20;
 const MAX_OF_SITE = NETWORKS_OF_SITE * MAX_OF_ADDRESS;
-/** Then the stream ends and the browser opens a new one: no connection outlives its reader for long. */
+/**
+ * Then the stream ends and the browser opens a new one: no connection outlives its reader for long.
+ */
 const MAX_LOOKS = 600;
 /** Proxies cut a silent stream after a minute; a comment after this many looks keeps it open. */
 const COMMENT_EVERY = 15;
@@ -27,8 +32,8 @@ function hasPlace(readers: ReadonlySet<Reader>, address: string): boolean {
 }
 
 /**
- * Sends an order to its readers now and at each change (server-sent events). One query a second serves all readers of
- * this process; without readers there is none.
+ * Sends an order to its readers now and at each change (server-sent events). One query a second
+ * serves all readers of this process; without readers there is none.
  */
 export function createStreams(
   prisma: PrismaClient,

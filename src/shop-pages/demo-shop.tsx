@@ -5,7 +5,10 @@ import type { Product } from '../orders/catalogue.ts';
 import { amountText, write } from '../reporting/words.ts';
 import { Frame, type Site } from './pages.tsx';
 
-/** So many of a thing can be chosen. shop.css shows, without a script, the sum of the number that is. */
+/**
+ * So many of a thing can be chosen. shop.css shows, without a script, the sum of the number that
+ * is.
+ */
 const QUANTITIES = [1, 2, 3];
 
 /** @param stopped currencies, or {@link ALL} */

@@ -64,7 +64,10 @@ const TONES: Partial<Record<State, string>> = {
 /** Nobody needs to write to us about them. */
 const CALM = new Set<State>(['paid', 'waiting', 'unpaid']);
 
-/** Who knows the address of an order may see what was bought and how it stands, and nothing about a person. */
+/**
+ * Who knows the address of an order may see what was bought and how it stands, and nothing about a
+ * person.
+ */
 export function OrderPage({ order, view, ...site }: Site & { order: ShownOrder; view: View }): VNode {
   const { words } = site;
   const { states, shop } = words;

@@ -23,13 +23,14 @@ export type ShopPageParts = {
 };
 
 /**
- * The pages of shoppers: an order as it stands, the demo shop, and what went wrong. To be mounted after the routes
- * whose refusals shoppers see.
+ * The pages of shoppers: an order as it stands, the demo shop, and what went wrong. To be mounted
+ * after the routes whose refusals shoppers see.
  * @param ownOrigin as browsers reach this server
  */
 export function shopPageRoutes(parts: ShopPageParts, ownOrigin: () => string): (Router | ErrorRequestHandler)[] {
   const { config, logger } = parts;
-  // At the address whose forms the checkout takes: who came by another name of this machine goes there.
+  // At the address whose forms the checkout takes: who came by another name of this machine goes
+  // there.
   const siteOf = (): Site => {
     const home = config.demoShop ? `${ownOrigin()}/shop` : WORDS.shop.home || null;
     return { words: WORDS, home, isTest: config.mode === 'test' };
@@ -82,12 +83,14 @@ function headersOf(isTest: boolean): RequestHandler {
   return helmet({
     contentSecurityPolicy: {
       directives: {
-        // Browsers hold it against the redirect to the payment page too, and against those that follow there.
+        // Browsers hold it against the redirect to the payment page too, and against those that
+        // follow there.
         formAction: isTest ? ["'self'", 'http:', 'https:'] : ["'self'", 'https:'],
         upgradeInsecureRequests: null,
       },
     },
-    // Our own forms must say where they come from, and the payment page gets no address of an order.
+    // Our own forms must say where they come from, and the payment page gets no address of an
+    // order.
     referrerPolicy: { policy: 'same-origin' },
   });
 }

@@ -4,12 +4,16 @@ import { amountText, TOLD, totalsOf, write, type Totals } from '../reporting/wor
 import { dueOf } from '../orders/order.ts';
 import words from './words.json' with { type: 'json' };
 
-/** Who wants other words, or another language, edits words.json; what stands in braces is filled in. */
+/**
+ * Who wants other words, or another language, edits words.json; what stands in braces is filled in.
+ */
 export const WORDS = words;
 export type Words = typeof words;
 export type State = keyof Words['states'];
 
-/** The figures of the journal that tell the shopper what went. Version 1.0.0 called them otherwise. */
+/**
+ * The figures of the journal that tell the shopper what went. Version 1.0.0 called them otherwise.
+ */
 const GONE = new Map([
   ['returned', 'returned'],
   ['refunded', 'refunded'],
@@ -41,7 +45,10 @@ export type Told = {
   state: State;
   /** What may be filled into a text, by name. */
   values: Record<string, string>;
-  /** What was bought, its price, what came where it is another amount, what went, and what is paid in the end. */
+  /**
+   * What was bought, its price, what came where it is another amount, what went, and what is paid
+   * in the end.
+   */
   rows: Row[];
   /** The payment that a bank would be asked about; null: none, or nobody needs to ask. */
   reference: string | null;
@@ -167,7 +174,8 @@ function heldState(order: ShownOrder, [own, ...others]: readonly Sums[]): State 
   const held = own?.held ?? 0n;
   if (held > 0n && endedAt !== null) return 'late';
   if (partPaid > 0n && status !== 'review') return 'rest';
-  // Only the class knows whether it is the shopper who paid another amount, or the program that misreads it.
+  // Only the class knows whether it is the shopper who paid another amount, or the program that
+  // misreads it.
   const why = new Set(payments.flatMap(({ cases }) => cases.flatMap((one) => (one.held > 0n ? one.class : []))));
   if (why.has('underpaid') && held < amount) return 'little';
   return why.has('overpaid') && held > amount ? 'much' : 'review';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { Gateway } from '../gateway/gateway.ts';
-import { hint } from '../payments/due.ts';
+import { makeDue } from '../payments/due.ts';
 import { digestOf } from '../platform/ids.ts';
 import { parseJson } from '../platform/json.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
@@ -26,8 +26,8 @@ export function areSigned({ gateway, secrets }: Pick<ReceiveParts, 'gateway' | '
 }
 
 /**
- * Receives a webhook. Payments of ours that it names become due, and it is kept, without our key. Nothing that it says
- * is believed.
+ * Receives a webhook. Payments of ours that it names become due, and it is kept, without our key.
+ * Nothing that it says is believed.
  */
 export async function receiveWebhook(parts: ReceiveParts, { headers, body, address }: Call): Promise<Receipt> {
   const signed = areSigned(parts);
@@ -47,14 +47,18 @@ const MAX_REFERENCES = 100;
 
 type Kept = { digest: Uint8Array<ArrayBuffer>; text: string; references: string[]; signature: 'signed' | 'unsigned' };
 
-/** Stores a webhook without our key; one with the same digest counts. @returns how often it came, this time included */
+/**
+ * Stores a webhook without our key; one with the same digest counts.
+ * @returns how often it came, this time included
+ */
 async function keep({ prisma, gateway }: ReceiveParts, kept: Kept, address: string): Promise<number> {
   const { mode } = gateway;
   const { digest, references, signature } = kept;
   const body = new Uint8Array(Buffer.from(gateway.redact(kept.text)));
   const { times } = await prisma.webhook.upsert({
     where: { mode_digest: { mode, digest } },
-    // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the time.
+    // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the
+    // time.
     create: { mode, digest, body, paymentReferences: { set: references }, signature, address },
     update: { times: { increment: 1 }, lastAt: new Date() },
     select: { times: true },
@@ -62,11 +66,14 @@ async function keep({ prisma, gateway }: ReceiveParts, kept: Kept, address: stri
   return times;
 }
 
-/** Stores a signed webhook whole, once. If it was not seen before, its payments are verified at once. */
+/**
+ * Stores a signed webhook whole, once. If it was not seen before, its payments are verified at
+ * once.
+ */
 async function takeSigned(parts: ReceiveParts, text: string, named: string[], address: string): Promise<string[]> {
   const references = named.slice(0, MAX_REFERENCES);
   const times = await keep(parts, { digest: digestOf(text), text, references, signature: 'signed' }, address);
-  return hint(parts.prisma, parts.gateway.mode, references, { isNews: times === 1 });
+  return makeDue(parts.prisma, parts.gateway.mode, references, { isNews: times === 1 });
 }
 
 /** Payments that one unsigned webhook makes due, at most. */
@@ -74,13 +81,14 @@ const MAX_UNSIGNED_DUE = 3;
 const MINUTE_MS = 60_000;
 
 /**
- * Anybody can send an unsigned webhook, so the program limits the work and the bytes that it causes. It makes at most
- * three payments due, and a sample of it is stored in one row for each payment and minute.
+ * Anybody can send an unsigned webhook, so the program limits the work and the bytes that it
+ * causes. It makes at most three payments due, and a sample of it is stored in one row for each
+ * payment and minute.
  */
 async function takeUnsigned(parts: ReceiveParts, text: string, named: string[], address: string): Promise<string[]> {
   const { prisma, gateway } = parts;
   const most = MAX_UNSIGNED_DUE;
-  const ours = await hint(prisma, gateway.mode, named.slice(0, MAX_REFERENCES), { most });
+  const ours = await makeDue(prisma, gateway.mode, named.slice(0, MAX_REFERENCES), { most });
   const digest = digestOf(['unsigned', ours.toSorted()[0] ?? null, Math.floor(Date.now() / MINUTE_MS)]);
   const sample = text.slice(0, SAMPLE_LENGTH);
   await keep(parts, { digest, text: sample, references: ours, signature: 'unsigned' }, address);
@@ -91,7 +99,8 @@ function isSigned({ gateway, secrets }: ReceiveParts, headers: IncomingHttpHeade
   const { webhook } = gateway.adapter;
   const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const now = new Date();
-  // Rotation: retries keep the old secret, so each of them may fit. What an adapter throws is no signature.
+  // Rotation: retries keep the old secret, so each of them may fit. What an adapter throws is no
+  // signature.
   return secrets.some((secret) => {
     try {
       return webhook.signature?.({ headers: plain, body, secret: secret.reveal(), now }) === true;
@@ -105,7 +114,9 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
 /** The first field of a form: `reference=`. */
 const FIRST_FIELD = /^[\w.%+[\]-]+=\S*$/;
 
-/** JSON or a form, by the bytes: services send either under any content type. undefined: neither. */
+/**
+ * JSON or a form, by the bytes: services send either under any content type. undefined: neither.
+ */
 function parseBody(text: string, contentType: string): unknown {
   const bare = text.replace(/^\uFEFF/, '');
   const json = parseJson(bare);
@@ -123,7 +134,10 @@ function referencesIn({ gateway, logger }: ReceiveParts, document: unknown): rea
   }
 }
 
-/** Counts a refused webhook, by reason and minute, and keeps the newest as a sample. Never fails the answer. */
+/**
+ * Counts a refused webhook, by reason and minute, and keeps the newest as a sample. Never fails the
+ * answer.
+ */
 export async function noteRefused(
   { prisma, gateway }: ReceiveParts,
   reason: string,

@@ -52,7 +52,9 @@ function closed(schema: unknown): z.ZodType {
   return z.fromJSONSchema(close(schema) as Parameters<typeof z.fromJSONSchema>[0]);
 }
 
-/** Calls it as the document says, with its own example, and holds the answer against the document. */
+/**
+ * Calls it as the document says, with its own example, and holds the answer against the document.
+ */
 async function call<Body = Json>(id: string, options: Options = {}): Promise<Reply<Body>> {
   const found = calls.find(({ operation }) => operation.operationId === id);
   if (found === undefined) throw new Error(`there is no ${id}`);

@@ -16,7 +16,10 @@ export async function statusOf(shop: Shop, orderId: string): Promise<string> {
   return (await shop.request<{ status: string }>('GET', `/orders/${orderId}`)).body.status;
 }
 
-/** A checkout that is paid, and its order is what is waited for. @param more as the sandbox takes it */
+/**
+ * A checkout that is paid, and its order is what is waited for.
+ * @param more as the sandbox takes it
+ */
 export async function buy(
   shop: Shop,
   input: Record<string, unknown> = {},

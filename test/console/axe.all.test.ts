@@ -6,7 +6,8 @@ import { openBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 
-// Each page of the console with what can stand on it, on a desk and on two phones, by light and in the dark.
+// Each page of the console with what can stand on it, on a desk and on two phones, by light and in
+// the dark.
 
 let shop: Shop;
 let browser: Browser;

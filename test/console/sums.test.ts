@@ -3,7 +3,8 @@ import { buy, happens } from '../money/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-// Whatever happens to money, and whatever a person does about it: Today, Orders, Money and the CSV tell the same sums.
+// Whatever happens to money, and whatever a person does about it: Today, Orders, Money and the CSV
+// tell the same sums.
 
 const MONTH = new Date(Date.now() + 3_600_000).toISOString().slice(0, 7);
 let shop: Shop;
@@ -41,11 +42,16 @@ async function buyDjembe(): Promise<void> {
 
 /** In minor units; nothing is 0. */
 const minor = (text = ''): number => Number(text.replace(/[^\d−-]/g, '').replace('−', '-'));
-/** The rows of a page's tables, as what stands in their cells; the head has none above the names. */
+/**
+ * The rows of a page's tables, as what stands in their cells; the head has none above the names.
+ */
 const rowsOf = (html: string) => html.split('<tr>').map((row) => row.split(/(?:<[^>]+>)+/).filter(Boolean));
 const TYPES = ['Paid', 'Refunded', 'Taken back', 'Came back', 'Kept', 'Earned'];
 
-/** What is earned this month, and held now, as each place tells it; the CSV must add up to the table beside it. */
+/**
+ * What is earned this month, and held now, as each place tells it; the CSV must add up to the table
+ * beside it.
+ */
 async function told(currency: string): Promise<{ earned: number[]; held: number[] }> {
   const paths = ['', '/cases', '/orders?day=this-month', `/money?month=${MONTH}`, `/money.csv?month=${MONTH}`];
   const [today = '', todo = '', orders = '', money = '', csv = ''] = await Promise.all(paths.map(open));

@@ -11,8 +11,8 @@ import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
 import { startShop, TEST_KEY, WEBHOOK_SECRET, type Shop } from '../support/shop.ts';
 
-// docs/integration.md, typed from top to bottom in one shell, against a real server, its sandbox and the page's own
-// receiver. What stands below a block of commands comes out of it.
+// docs/integration.md, typed from top to bottom in one shell, against a real server, its sandbox
+// and the page's own receiver. What stands below a block of commands comes out of it.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FULFILMENT_SECRET = `whsec_${Buffer.from('a secret of 32 bytes for a test.').toString('base64')}`;
@@ -52,7 +52,10 @@ function stepsOf(markdown: string): Step[] {
   return [...blocks].map(([, commands = '', says = null]) => ({ commands, says }));
 }
 
-/** Fits when each line comes out, in this order, one below the other; `…` is any text, and alone it is any lines. */
+/**
+ * Fits when each line comes out, in this order, one below the other; `…` is any text, and alone it
+ * is any lines.
+ */
 function patternOf(says: string): RegExp {
   const exactly = (text: string) => text.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
   const lines = says.trim().split('\n');

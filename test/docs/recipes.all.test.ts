@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// The recipes of docs/make-it-yours.md, laid over a copy of the program one after the other, and the parts of an adapter
-// that this page and docs/adapter.md show: all of it compiles together. src/custom/service.ts itself may say anything.
+// The recipes of docs/make-it-yours.md, laid over a copy of the program one after the other, and
+// the parts of an adapter that this page and docs/adapter.md show: all of it compiles together.
+// src/custom/service.ts itself may say anything.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = [
@@ -27,7 +28,9 @@ const DIFFERS =
 
 type Block = { language: string; path: string; text: string };
 
-/** The blocks of a page that begin with a comment naming the file they stand for, without that line. */
+/**
+ * The blocks of a page that begin with a comment naming the file they stand for, without that line.
+ */
 async function blocksOf(page: string): Promise<Block[]> {
   const text = await readFile(join(ROOT, 'docs', page), 'utf8');
   const blocks = text.matchAll(/^```(ts|sql|diff)\n(?:\/\/|--) (\S+)\n([^]*?)^```$/gm);
@@ -78,7 +81,10 @@ async function run(program: string, ...words: string[]): Promise<string> {
   });
 }
 
-/** Members of an adapter, or a constant beside it, as a module that compiles where an adapter with them would. */
+/**
+ * Members of an adapter, or a constant beside it, as a module that compiles where an adapter with
+ * them would.
+ */
 const asModule = (part: string): string => `
   import type { ServiceAdapter } from '../gateway/adapter.ts';
   import { at, cursor, figure, hmac, link, offsets, pages, rows, text, withQuery, words } from '../gateway/adapter-helpers.ts';

@@ -12,7 +12,8 @@ import { comeBack, payInSilence, statusOf } from '../support/outside.ts';
 import { startProcess } from '../support/process.ts';
 import { TEST_KEY, type Checkout } from '../support/shop.ts';
 
-// An adapter is written by a shop, and compiled by nobody: what it gets wrong costs one answer, and is said.
+// An adapter is written by a shop, and compiled by nobody: what it gets wrong costs one answer, and
+// is said.
 
 const adapterAt = (name: string) => fileURLToPath(new URL(`../support/adapters/${name}.ts`, import.meta.url));
 
@@ -39,7 +40,10 @@ const unreadable = async (reference: string) => {
 const openCases = (reference: string) =>
   desk.database.query('SELECT class FROM cases WHERE reference = $1 AND closed_at IS NULL', [reference]);
 
-/** A payment that is paid, and of which every record says this. It is right again when the test is over. */
+/**
+ * A payment that is paid, and of which every record says this. It is right again when the test is
+ * over.
+ */
 async function paidWith(said: Record<string, unknown>): Promise<Checkout> {
   const checkout = await desk.checkout();
   await happens(desk, checkout.reference, 'record', said);
@@ -54,7 +58,9 @@ const mend = async () => {
     await happens(desk, checkout.reference, 'record', { ...said, slip: null, amount: 8_500 });
 };
 afterEach(mend);
-/** A run completes although it cannot read one row of the list, and opens no case about the others. */
+/**
+ * A run completes although it cannot read one row of the list, and opens no case about the others.
+ */
 async function oneRowIsUnreadable(...others: Checkout[]): Promise<void> {
   expect(await desk.reconcile()).toMatchObject({
     exit: 1,
@@ -143,7 +149,8 @@ test('where `initialize.body` throws, nothing is sent, and the shopper is told t
 async function listed(...texts: string[]) {
   const all = await desk.sandboxGet<{ list: object[] }[]>('/transactions');
   const data = [...texts, ...all.flatMap(({ list }) => list).map((row) => JSON.stringify(row))];
-  // The sandbox takes no answer of this size. Verify says of all others that there is no such payment.
+  // The sandbox takes no answer of this size. Verify says of all others that there is no such
+  // payment.
   const service = createServer((req, res) => {
     const isList = req.url?.includes('/history') === true;
     const body = `{"status":${isList},"data":{"data":[${isList ? data.join() : ''}],"hasNextPage":false}}`;
@@ -169,7 +176,8 @@ test('a row of the list that is nested a hundred thousand deep ends no run', asy
 test('rows whose sum is beyond what a database counts end no run', async () => {
   const { reference } = await buy(desk);
   const row = { reference: 'enormous', status: 'SUCCESS', amount: 999_999_999_999_999, currency: 'KWD' };
-  // Each is below ten to the eighteenth of the smallest unit, and all of them above what a bigint holds.
+  // Each is below ten to the eighteenth of the smallest unit, and all of them above what a bigint
+  // holds.
   const rows = Array.from({ length: 12 }, (_, id) => JSON.stringify({ ...row, id: `E-${id}` }));
   expect(await listed(...rows)).toMatchObject({ exit: 1, report: { complete: true, verdict: 'findings' } });
   expect(await openCases(reference)).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { callsOf, expectPaidOnce, sendHint, useShop } from '../support/failures.ts';
+import { callsOf, expectPaidOnce, sendNotification, useShop } from '../support/failures.ts';
 import { payInSilence, settle, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
@@ -9,13 +9,15 @@ import type { Checkout } from '../support/shop.ts';
 const { shop, receiver } = useShop();
 const HOUR = `interval '1 hour'`;
 
-/** A payment that was asked about, hinted at and leased before the step; paid in silence since. */
+/**
+ * A payment that was asked about, notified at and leased before the step; paid in silence since.
+ */
 async function paidAfterStep(): Promise<Checkout> {
   const checkout = await shop.checkout();
   await unschedule(shop, checkout.reference);
   await payInSilence(shop, checkout.reference);
   await shop.database.query(
-    `UPDATE payments SET answered_at = now() + ${HOUR}, hinted_at = now() + ${HOUR}, leased_until = now() + ${HOUR}
+    `UPDATE payments SET answered_at = now() + ${HOUR}, notified_at = now() + ${HOUR}, leased_until = now() + ${HOUR}
      WHERE reference = $1`,
     [checkout.reference],
   );
@@ -24,7 +26,7 @@ async function paidAfterStep(): Promise<Checkout> {
 
 test('a webhook makes its payment paid within seconds', async () => {
   const { orderId, reference } = await paidAfterStep();
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await expectPaidOnce(shop, orderId);
 });
 

@@ -14,15 +14,15 @@ import {
   letPass,
   paymentsOf,
   release,
-  sendHint,
+  sendNotification,
   tryCheckout,
   useShop,
   waitsForLock,
 } from '../support/failures.ts';
 import { payInSilence } from '../support/outside.ts';
 
-// A process is killed, SIGKILL, at each line of the way of the money, and started again. Leases and schedules are not
-// waited for: their times are moved.
+// A process is killed, SIGKILL, at each line of the way of the money, and started again. Leases and
+// schedules are not waited for: their times are moved.
 
 const taken: { id: string; orderId: string; body: string }[] = [];
 /** What the receiver does before it answers; it may never end. */
@@ -59,7 +59,8 @@ const taking = (orderId: string) => taken.filter((message) => message.orderId ==
 
 async function kill(): Promise<void> {
   expect(await shop.kill('SIGKILL')).toEqual(['SIGKILL']);
-  // What waits for a lock does not notice that its client is gone, and would be done once it has the lock.
+  // What waits for a lock does not notice that its client is gone, and would be done once it has
+  // the lock.
   const waiting = "datname = current_database() AND wait_event_type = 'Lock'";
   await shop.database.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE ${waiting}`);
   await healService(shop);
@@ -135,7 +136,7 @@ test('5.2: killed while verify hangs, the lease ends by itself, and the payment 
   const { orderId, reference } = await shop.checkout({ email });
   await payInSilence(shop, reference);
   await befall(shop, 'verify', 'hang', { times: 0 });
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await eventually(async () => (await callsOf(shop, 'verify', reference)).length > 0);
   await kill();
   const sql = 'SELECT leased_until > clock_timestamp() AS "isLeased" FROM payments WHERE reference = $1';
@@ -148,7 +149,7 @@ test('5.2: killed inside the transaction that pays, nothing of it is on disk, an
   await payInSilence(shop, reference);
   // The answer is stored by then. The loop of deliveries waits as well.
   await hold(shop.database, 'LOCK TABLE messages IN SHARE MODE');
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await waitsForLock(shop.database, /^\s*(?!UPDATE)\S/);
   await kill();
   await release();

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startDatabaseProxy, type DatabaseProxy } from '../support/database-proxy.ts';
 import { beside, cloneDatabase, nameOf, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { expectPaidOnce, sendHint, startWorker, tryCheckout, useShop } from '../support/failures.ts';
+import { expectPaidOnce, sendNotification, startWorker, tryCheckout, useShop } from '../support/failures.ts';
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// The database goes away, stays silent, or takes no writes. A server without a worker, and a worker beside it, reach
-// it through a proxy.
+// The database goes away, stays silent, or takes no writes. A server without a worker, and a worker
+// beside it, reach it through a proxy.
 
 const TOKEN = 'a_token_of_the_shop_itself';
 let database: TestDatabase;
@@ -43,10 +43,11 @@ function writes(waiting: Checkout, paid: Checkout, unwanted: Checkout) {
   const order = { email: 'ada@example.com', currency: 'EUR', lines: [chair] };
   const refund = { amount: '1.00', reason: 'torn', externalId: 'once' };
   return [
-    // The first one is a transaction alone: the pool ends a connection by itself where a statement outside of one fails.
+    // The first one is a transaction alone: the pool ends a connection by itself where a statement
+    // outside of one fails.
     { name: 'a refund', status: 201, act: () => byShop(`/orders/${paid.orderId}/refunds`, refund) },
     { name: 'a checkout', status: 201, act: () => tryCheckout(shop, 'ada@example.com') },
-    { name: 'a webhook', status: 202, act: () => sendHint(shop, waiting.reference) },
+    { name: 'a webhook', status: 202, act: () => sendNotification(shop, waiting.reference) },
     { name: 'a return', status: 303, act: () => shop.request('GET', `/checkout/return/${waiting.reference}`) },
     { name: 'an order', status: 201, act: () => byShop('/orders', order) },
     { name: 'a cancel', status: 200, act: () => byShop(`/orders/${unwanted.orderId}/cancel`, { reason: 'unwanted' }) },
@@ -57,7 +58,10 @@ function writes(waiting: Checkout, paid: Checkout, unwanted: Checkout) {
 
 type Prepared = { waiting: Checkout; all: ReturnType<typeof writes> };
 
-/** An order that is paid, one that waits and is paid at the service during the outage, and one to cancel. */
+/**
+ * An order that is paid, one that waits and is paid at the service during the outage, and one to
+ * cancel.
+ */
 async function prepare(): Promise<Prepared> {
   const paid = await shop.checkout();
   await shop.sandboxPost(`/transactions/${paid.reference}/pay`);

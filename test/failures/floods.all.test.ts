@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
-import { befall, callsOf, expectPaidOnce, sendHint, tryCheckout, useShop } from '../support/failures.ts';
+import { befall, callsOf, expectPaidOnce, sendNotification, tryCheckout, useShop } from '../support/failures.ts';
 import type { Checkout } from '../support/shop.ts';
 
 // Strangers are many; the calls to the service are few.
@@ -19,7 +19,7 @@ async function honest(times: number): Promise<(number | undefined)[]> {
   return statuses;
 }
 
-test('S1: sixty true hints a second, and returns from twelve addresses, keep no honest shopper from paying', async () => {
+test('S1: sixty true notifications a second, and returns from twelve addresses, keep no honest shopper from paying', async () => {
   const open: Checkout[] = [];
   while (open.length < 12) open.push(await shop.checkout({ email: 'stranger@example.com' }));
   await shop.sandboxPost('/settings', { latencyMs: 300 });
@@ -28,9 +28,9 @@ test('S1: sixty true hints a second, and returns from twelve addresses, keep no 
   const flood = open.map(async ({ reference }, at) => {
     const headers = { 'x-forwarded-for': `203.0.113.${at}` };
     while (!over.signal.aborted) {
-      const hint = sendHint(shop, reference, shop.url, 'pending');
+      const notification = sendNotification(shop, reference, shop.url, 'pending');
       const back = shop.request('GET', `/checkout/return/${reference}`, { headers });
-      for (const { status } of await Promise.all([hint, back])) seen.add(status);
+      for (const { status } of await Promise.all([notification, back])) seen.add(status);
       await sleep(200);
     }
   });
@@ -40,7 +40,8 @@ test('S1: sixty true hints a second, and returns from twelve addresses, keep no 
   await shop.sandboxPost('/settings', { latencyMs: 0 });
   expect(statuses).toEqual(Array(10).fill(201));
   expect(seen).toEqual(new Set([202, 303]));
-  // The first one, three by which hints teach nothing, their follow-ups, one after a pause, and the schedule's own.
+  // The first one, three by which notifications teach nothing, their follow-ups, one after a pause,
+  // and the schedule's own.
   for (const { reference } of open) expect((await callsOf(shop, 'verify', reference)).length).toBeLessThanOrEqual(12);
 });
 
@@ -81,7 +82,7 @@ test('one address has twenty streams, an IPv6 network counts as one, and a /48 o
 test('5.4: questions that nobody waits for leave shoppers their share, also where all of them hang', async () => {
   const open = await Promise.all(Array.from({ length: 20 }, () => shop.checkout()));
   await befall(shop, 'verify', 'hang', { times: 0 });
-  await Promise.all(open.map(({ reference }) => sendHint(shop, reference)));
+  await Promise.all(open.map(({ reference }) => sendNotification(shop, reference)));
   await eventually(async () => (await callsOf(shop, 'verify')).filter(({ status }) => status === null).length >= 12);
   expect(await honest(3)).toEqual(Array(3).fill(201));
 });

@@ -4,7 +4,7 @@ import {
   expectPaidOnce,
   hold,
   release,
-  sendHint,
+  sendNotification,
   tryCheckout,
   useShop,
   waitsForLock,
@@ -13,7 +13,8 @@ import { eventually } from '../support/eventually.ts';
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// Orders that change at the same moment are written together. None of them may suffer from its neighbours.
+// Orders that change at the same moment are written together. None of them may suffer from its
+// neighbours.
 
 const { shop } = useShop({ env: { CHECKOUTS_PER_MINUTE: '600' } });
 
@@ -25,7 +26,8 @@ async function payMany(count: number, name: string): Promise<Checkout[]> {
   return opened;
 }
 
-const tellAll = (orders: readonly Checkout[]) => Promise.all(orders.map((one) => sendHint(shop, one.reference)));
+const tellAll = (orders: readonly Checkout[]) =>
+  Promise.all(orders.map((one) => sendNotification(shop, one.reference)));
 
 /** What one order has of each kind of row: the answer that paid, its proof and its message. */
 const rowsOf = (reference: string) =>
@@ -56,7 +58,7 @@ test('an order that the database refuses to write fails alone, and is paid once 
   await shop.database.query(`ALTER TABLE proofs ADD CONSTRAINT poison CHECK (reference <> '${reference}') NOT VALID`);
   // While the first one waits here, the others gather.
   await hold(shop.database, 'LOCK TABLE proofs IN SHARE MODE');
-  await sendHint(shop, first?.reference ?? '');
+  await sendNotification(shop, first?.reference ?? '');
   await waitsForLock(shop.database, /^\s*WITH o AS/);
   await tellAll(orders.slice(1));
   for (const { reference } of orders)

@@ -10,7 +10,10 @@ const SECRET = 'aB3dE6g/H9jK+m2/N5p"8s=/T1&\\W4x/Y7zA~0b';
 const KEY = `sk_test_${SECRET}`;
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const json = JSON.stringify(SECRET).slice(1, -1);
-/** Each as it is written, in JSON by programs of other languages too; of base64 the letters that depend on it alone. */
+/**
+ * Each as it is written, in JSON by programs of other languages too; of base64 the letters that
+ * depend on it alone.
+ */
 const SPELLED: Record<string, [written: string, betrays?: string]> = {
   JSON: [json, SECRET],
   'JSON of PHP': [json.replaceAll('/', '\\/')],

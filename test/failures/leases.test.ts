@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { befall, callsOf, sendHint, useShop } from '../support/failures.ts';
+import { befall, callsOf, sendNotification, useShop } from '../support/failures.ts';
 import { comeBack, payInSilence, statusOf, unschedule } from '../support/outside.ts';
 
-// Two questions about one payment are under way, because the database's clock was set back between them by an hour. The
-// answer to the newer one stays, whichever comes last.
+// Two questions about one payment are under way, because the database's clock was set back between
+// them by an hour. The answer to the newer one stays, whichever comes last.
 
 const { shop } = useShop();
 
@@ -24,7 +24,7 @@ test.each([
   const data = { id: 'A-1', reference, status: 'SUCCESS', amount: 8500, currency: 'NGN' };
   await befall(shop, 'verify', 'body', { reference, body: { status: true, data }, delayMs: SLOW_MS });
   const asked = (await callsOf(shop, 'verify', reference)).length;
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await eventually(async () => (await callsOf(shop, 'verify', reference)).length > asked);
   await change(reference, `leased_until = leased_until + ${HOUR}`);
 
@@ -32,7 +32,8 @@ test.each([
   await comeBack(shop, reference);
   const answers = `SELECT word FROM verifications WHERE reference = $1 ORDER BY id DESC LIMIT 1`;
   expect(await shop.database.query(answers, [reference])).toEqual([{ word }]);
-  // By the clock that was set back, the second question is an hour older than the first. Nobody asks a third one.
+  // By the clock that was set back, the second question is an hour older than the first. Nobody
+  // asks a third one.
   await change(reference, `answered_at = answered_at - ${HOUR}, next_check_at = now() + interval '1 day'`);
   const slow = async () => (await callsOf(shop, 'verify', reference))[asked]?.status ?? null;
   expect(await slow()).toBeNull();

@@ -1,6 +1,14 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { befall, callsOf, healService, paymentsOf, sendHint, tryCheckout, useShop } from '../support/failures.ts';
+import {
+  befall,
+  callsOf,
+  healService,
+  paymentsOf,
+  sendNotification,
+  tryCheckout,
+  useShop,
+} from '../support/failures.ts';
 import { payInSilence, statusOf, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
@@ -27,11 +35,11 @@ test('one 503 of verify that asks for an hour costs others less than a minute', 
   const [one, other] = [await open(), await open()];
   for (const { reference } of [one, other]) await payInSilence(shop, reference);
   await befall(shop, 'verify', 'status', { ...AN_HOUR, reference: one.reference });
-  await sendHint(shop, one.reference);
+  await sendNotification(shop, one.reference);
   await eventually(async () => {
     expect(await callsOf(shop, 'verify', one.reference)).toMatchObject([{ status: 503 }]);
   });
-  await sendHint(shop, other.reference);
+  await sendNotification(shop, other.reference);
   await becomesPaid(other, WITHIN_MS);
   await becomesPaid(one, WITHIN_MS);
 });
@@ -50,7 +58,7 @@ test('a service that needs nine seconds to its first byte opens checkouts, confi
   await payInSilence(shop, settled.reference);
   await befall(shop, '*', 'delay', { delayMs: SLOW_MS, times: 0 });
   const opening = tried(2);
-  await sendHint(shop, settled.reference);
+  await sendNotification(shop, settled.reference);
   expect(await opening).toMatchObject({ status: 201, body: { status: 'pending' } });
   await becomesPaid(settled, WITHIN_MS);
   const [payment] = await paymentsOf(shop, 'email', 'shopper-2@example.com');

@@ -5,7 +5,7 @@ import {
   callsOf,
   expectPaidOnce,
   paymentsOf,
-  sendHint,
+  sendNotification,
   startWorker,
   tryCheckout,
   useShop,
@@ -23,7 +23,7 @@ test('two workers beside a server pay and deliver as one does: each order once, 
   const open = await Promise.all(Array.from({ length: 10 }, () => shop.checkout()));
   await Promise.all(open.map(({ reference }) => payInSilence(shop, reference)));
   // Half are told by a webhook, and half are found by the schedule alone.
-  await Promise.all(open.slice(5).map(({ reference }) => sendHint(shop, reference)));
+  await Promise.all(open.slice(5).map(({ reference }) => sendNotification(shop, reference)));
   for (const { orderId, reference } of open) {
     await expectPaidOnce(shop, orderId);
     expect(await callsOf(shop, 'verify', reference)).toHaveLength(1);

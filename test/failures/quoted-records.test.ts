@@ -8,7 +8,8 @@ import { comeBack } from '../support/outside.ts';
 import { startProcess } from '../support/process.ts';
 import { TEST_KEY } from '../support/shop.ts';
 
-// A record whose status is a text with our key and a person in it, and an adapter that lets it through, or throws it.
+// A record whose status is a text with our key and a person in it, and an adapter that lets it
+// through, or throws it.
 
 const adapterAt = (name: string) => fileURLToPath(new URL(`../support/adapters/${name}.ts`, import.meta.url));
 let desk: Desk;
@@ -19,7 +20,9 @@ afterEach(() => healService(desk));
 afterAll(() => desk.stop());
 
 const BETRAYS = /no_real_money|eve@example|Ngozi Okafor/i;
-/** A report says why the first row cannot be read, and a payment and the log why it was not opened. */
+/**
+ * A report says why the first row cannot be read, and a payment and the log why it was not opened.
+ */
 const QUOTED = /no_real_money|eve@example/i;
 const statusOf = (how: string) => `${how} key=${TEST_KEY} of Ngozi Okafor, eve@example.com`;
 /** Notes are written beside the work, so they are waited for. */

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { callsOf, expectPaidOnce, letPass, sendHint, useShop } from '../support/failures.ts';
+import { callsOf, expectPaidOnce, letPass, sendNotification, useShop } from '../support/failures.ts';
 import { LEDGERS } from '../support/ledgers.ts';
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
@@ -36,7 +36,7 @@ async function expectSums(orderId: string, counter: 'captured' | 'received' | 'r
 test('I2: eighty identical webhooks at four processes: each is taken, few questions, one proof, one message', async () => {
   const { orderId, reference } = await shop.checkout({ email: 'flood@example.com' });
   await payInSilence(shop, reference);
-  expect(new Set(await atOnce(80, (url) => sendHint(shop, reference, url)))).toEqual(new Set([202]));
+  expect(new Set(await atOnce(80, (url) => sendNotification(shop, reference, url)))).toEqual(new Set([202]));
   await expectPaidOnce(shop, orderId);
   const stored = 'SELECT times FROM webhooks WHERE $1 = ANY(payment_references)';
   expect(await shop.database.query(stored, [reference])).toEqual([{ times: 80 }]);
@@ -45,7 +45,8 @@ test('I2: eighty identical webhooks at four processes: each is taken, few questi
       AND coalesce(next_check_at > now() + interval '2 seconds', true)`;
     expect(await shop.database.query(sql, [reference])).toHaveLength(1);
   });
-  // The one that pays, hints that teach nothing new, their follow-ups, and one after a pause, if it takes so long.
+  // The one that pays, notifications that teach nothing new, their follow-ups, and one after a
+  // pause, if it takes so long.
   expect((await callsOf(shop, 'verify', reference)).length).toBeLessThanOrEqual(9);
   await eventually(() => receiver.messages.some(({ data }) => data.orderId === orderId));
   expect(receiver.messages.filter(({ data }) => data.orderId === orderId)).toHaveLength(1);
@@ -56,9 +57,9 @@ test('I20: one order is refunded, cancelled, returned to and told of, ten times 
   await payInSilence(shop, reference);
   const cancels = atOnce(10, (url) => byShop(url, `/orders/${orderId}/cancel`, { reason: 'changed my mind' }));
   const returns = atOnce(10, (url) => shop.request('GET', `${url}/checkout/return/${reference}`));
-  const hints = atOnce(10, (url, index) => sendHint(shop, reference, url, `success.${index}`));
+  const notifications = atOnce(10, (url, index) => sendNotification(shop, reference, url, `success.${index}`));
   expect(await returns).toEqual(Array(10).fill(303));
-  expect(await hints).toEqual(Array(10).fill(202));
+  expect(await notifications).toEqual(Array(10).fill(202));
   // Each asks verify first, which says that it is paid.
   expect(await cancels).toEqual(Array(10).fill(409));
   await expectPaidOnce(shop, orderId);
@@ -68,7 +69,7 @@ test('I20: one order is refunded, cancelled, returned to and told of, ten times 
   const [same, others] = await Promise.all([
     atOnce(10, refund('500.00', 'one-and-the-same')),
     atOnce(10, refund('1000.00')),
-    atOnce(10, (url, index) => sendHint(shop, reference, url, `success.again.${index}`)),
+    atOnce(10, (url, index) => sendNotification(shop, reference, url, `success.again.${index}`)),
     atOnce(10, (url) => shop.request('POST', `${url}/checkout/return/${reference}`)),
   ]);
   expect(same).toEqual(Array(10).fill(201));
@@ -83,10 +84,10 @@ test('I3: an order that is cancelled and paid at once is one of both, and its mo
   const { orderId, reference } = await shop.checkout({ email: 'torn@example.com' });
   const answers = await Promise.all([
     atOnce(5, (url) => byShop(url, `/orders/${orderId}/cancel`, { reason: 'changed my mind' })),
-    payInSilence(shop, reference).then(() => atOnce(5, (url) => sendHint(shop, reference, url))),
+    payInSilence(shop, reference).then(() => atOnce(5, (url) => sendNotification(shop, reference, url))),
   ]);
   for (const status of answers.flat()) expect(status).not.toBe(500);
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await eventually(async () => {
     expect(await expectSums(orderId, 'received')).toBe(850_000);
   });
@@ -101,7 +102,7 @@ test('M18: of two payments of one order that are both paid, the first proof pays
   const { body: second } = await shop.request<Checkout>('POST', '/checkout', again);
   expect(second).toMatchObject({ orderId: first.orderId, reference: expect.not.stringContaining(first.reference) });
   await Promise.all([payInSilence(shop, first.reference), payInSilence(shop, second.reference)]);
-  await atOnce(8, (url, index) => sendHint(shop, [first, second][index % 2]?.reference ?? '', url));
+  await atOnce(8, (url, index) => sendNotification(shop, [first, second][index % 2]?.reference ?? '', url));
   const held = { class: 'duplicate_payment', held: '850000', closed_at: null };
   await eventually(async () => {
     expect(await heldOf(first.orderId)).toEqual([held]);

@@ -7,7 +7,7 @@ import {
   healService,
   letPass,
   paymentsOf,
-  sendHint,
+  sendNotification,
   tryCheckout,
   useShop,
 } from '../support/failures.ts';
@@ -39,7 +39,7 @@ test.each([
     await befall(shop, 'initialize', 'status', how);
     for (const { reference } of [one, other]) {
       await payInSilence(shop, reference);
-      await sendHint(shop, reference);
+      await sendNotification(shop, reference);
     }
     await wasAsked(one.reference);
     await expectPaidOnce(shop, other.orderId);
@@ -53,7 +53,7 @@ test.each([
     const opened = await tryCheckout(shop, email, key);
     expect(opened).toMatchObject({ status: 201, body: { orderId: refused?.body.orderId } });
     await healService(shop);
-    await sendHint(shop, one.reference);
+    await sendNotification(shop, one.reference);
     await expectPaidOnce(shop, one.orderId);
   },
 );
@@ -62,7 +62,7 @@ test('5.4: a refused key is one alert and a red readiness; nothing is marked fai
   const { orderId, reference } = await shop.checkout();
   await befall(shop, '*', 'status', { status: 401, times: 0 });
   await payInSilence(shop, reference);
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await eventually(async () => (await readiness()).status === 503);
   expect(await readiness()).toEqual({ status: 503, gateway: 'refuses the secret key' });
   const email = 'refused-key@example.com';
@@ -83,11 +83,11 @@ test('5.4: verify answers 429 with Retry-After: no payment is asked about before
   const [one, other] = [await shop.checkout(), await shop.checkout()];
   await befall(shop, 'verify', 'status', { status: 429, headers: { 'retry-after': '3' }, reference: one.reference });
   for (const { reference } of [one, other]) await payInSilence(shop, reference);
-  await sendHint(shop, one.reference);
+  await sendNotification(shop, one.reference);
   await wasAsked(one.reference);
   await eventually(async () => {
-    // Hints of other payments go on coming: each would be followed at once.
-    for (const { reference } of [one, other]) await sendHint(shop, reference);
+    // Notifications of other payments go on coming: each would be followed at once.
+    for (const { reference } of [one, other]) await sendNotification(shop, reference);
     for (const { orderId } of [one, other]) expect(await statusOf(shop, orderId)).toBe('paid');
   });
   const calls = await callsOf(shop, 'verify');
@@ -158,7 +158,7 @@ test('P16: a service that answers in capitals, in verify, webhook and return, is
   const capitals = reference.toUpperCase();
   await shop.sandboxPost(`/transactions/${reference}/record`, { reference: capitals });
   await payInSilence(shop, reference);
-  expect((await sendHint(shop, capitals)).status).toBe(202);
+  expect((await sendNotification(shop, capitals)).status).toBe(202);
   await expectPaidOnce(shop, orderId);
   const back = await shop.request('GET', `/checkout/return/${capitals}`);
   expect([back.status, back.headers.get('location')]).toEqual([303, expect.stringContaining(orderId)]);

@@ -1,10 +1,11 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { befall, callsOf, sendHint, startWorker, useShop } from '../support/failures.ts';
+import { befall, callsOf, sendNotification, startWorker, useShop } from '../support/failures.ts';
 import { comeBack, payInSilence, statusOf, unschedule } from '../support/outside.ts';
 import type { Running } from '../support/process.ts';
 
-// A worker stands still over an answer that it asked for, while a server without a worker asks and writes a newer one.
+// A worker stands still over an answer that it asked for, while a server without a worker asks and
+// writes a newer one.
 
 const used = useShop({ worker: false });
 const { shop } = used;
@@ -14,11 +15,14 @@ beforeAll(async () => {
   worker = await startWorker(used, { LOG_LEVEL: 'debug' });
 });
 
-/** The worker asks, and reads the answer only after `meanwhile` has happened and its shopper has come back. */
+/**
+ * The worker asks, and reads the answer only after `meanwhile` has happened and its shopper has
+ * come back.
+ */
 async function standStill(reference: string, meanwhile: () => Promise<unknown>): Promise<void> {
   await unschedule(shop, reference);
   await befall(shop, 'verify', 'delay', { reference, delayMs: 3_000 });
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await eventually(async () => (await callsOf(shop, 'verify', reference)).length === 1);
   process.kill(worker.pid, 'SIGSTOP');
   try {

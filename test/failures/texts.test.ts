@@ -9,7 +9,10 @@ const LONG = 'x'.repeat(60_000);
 const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/shouting.ts', import.meta.url));
 const { shop } = useShop({ env: { GATEWAY_ADAPTER } });
 
-/** Asks all the while whether the process is alive. @returns the answer, and the longest times in milliseconds */
+/**
+ * Asks all the while whether the process is alive.
+ * @returns the answer, and the longest times in milliseconds
+ */
 async function whileAlive<Answer>(ask: () => Promise<Answer>) {
   const since = performance.now();
   const over = new AbortController();

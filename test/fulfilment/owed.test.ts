@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { sendHint, startWorker, useShop } from '../support/failures.ts';
+import { sendNotification, startWorker, useShop } from '../support/failures.ts';
 import { payInSilence, settle, statusOf, unschedule } from '../support/outside.ts';
 import type { Received } from '../support/receiver.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// An order that is paid is owed its message, whichever process marked it paid, and one that waits is told to people. The
-// server has no receiver and no worker; what delivers is a worker beside it.
+// An order that is paid is owed its message, whichever process marked it paid, and one that waits
+// is told to people. The server has no receiver and no worker; what delivers is a worker beside it.
 
 const EVENTS = { FULFILMENT_EVENTS: 'order.paid,order.review,order.refunded' };
 const NO_RECEIVER = { FULFILMENT_URL: '', FULFILMENT_SECRET: '' };
@@ -69,7 +69,10 @@ const hurry = ({ orderId }: Order) =>
     orderId,
   ]);
 
-/** What doctor, the work list as text and data, and the first page of the console say of messages that wait. */
+/**
+ * What doctor, the work list as text and data, and the first page of the console say of messages
+ * that wait.
+ */
 async function waiting() {
   const { out } = await shop.command(['doctor'], { USER: 'Grace' });
   const [, line = ''] = /^wrong {2}messages-waiting: ([^]*?)(?=^(?:ok|look|wrong) )/m.exec(`${out}\nok `) ?? [];
@@ -145,7 +148,7 @@ describe('with a worker beside it that has a receiver', () => {
     const order = await checkout();
     answers(order, ({ type }) => (type === 'order.review' ? 422 : 204));
     await payInSilence(shop, order.reference, { amount: 8_000 });
-    await sendHint(shop, order.reference);
+    await sendNotification(shop, order.reference);
     await eventually(() => told(order).some(({ type }) => type === 'order.review'));
     await decide(order, 'accept', withReceiver());
     await tellsPaid(order);

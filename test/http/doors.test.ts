@@ -4,7 +4,8 @@ import { eventually } from '../support/eventually.ts';
 import { expectProblem, payInSilence, settle, statusOf, unschedule, type ProblemBody } from '../support/outside.ts';
 import { startShop, WEBHOOK_SECRET, type Checkout, type Shop } from '../support/shop.ts';
 
-// What the doors take: keys, pages of orders, numbers of the shop's own, addresses, webhooks and bodies of any size.
+// What the doors take: keys, pages of orders, numbers of the shop's own, addresses, webhooks and
+// bodies of any size.
 
 const TOKEN = 'the_shop_of_no_real_money';
 
@@ -228,8 +229,8 @@ describe('a webhook', () => {
     const { reference } = await shop.checkout();
     await unschedule(shop, reference);
     expectProblem(await send(event(reference), type, 'somebody_else'), 401, 'bad-signature');
-    const hinted = 'SELECT hinted_at FROM payments WHERE reference = $1';
-    expect(await shop.database.query(hinted, [reference])).toEqual([{ hinted_at: null }]);
+    const notified = 'SELECT notified_at FROM payments WHERE reference = $1';
+    expect(await shop.database.query(notified, [reference])).toEqual([{ notified_at: null }]);
   });
 });
 

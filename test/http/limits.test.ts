@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectProblem, retryAfter } from '../support/outside.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-// N is 20: a client address may ask for 20 checkouts a minute and read 100 times; an e-mail address may open 2.
+// N is 20: a client address may ask for 20 checkouts a minute and read 100 times; an e-mail address
+// may open 2.
 
 let shop: Shop;
 let unproxied: Shop;

@@ -14,7 +14,10 @@ type Step = (checkout: Checkout) => Promise<unknown>;
 let receiver: Receiver;
 let events: Record<string, string>;
 let shop: Shop;
-/** The same shop on a database that knows nothing of what was sold, and that wants to hear of order.paid alone. */
+/**
+ * The same shop on a database that knows nothing of what was sold, and that wants to hear of
+ * order.paid alone.
+ */
 let restored: Shop;
 beforeAll(async () => {
   receiver = await startReceiver();

@@ -4,7 +4,8 @@ import { paymentsOf } from '../support/failures.ts';
 import { comeBack, expectProblem, statusOf, timesAsked } from '../support/outside.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-// The price of a basket is the catalogue's of the day on which it was placed: it is not asked for years later.
+// The price of a basket is the catalogue's of the day on which it was placed: it is not asked for
+// years later.
 
 const TOKEN = 'the_shop_of_no_real_money';
 const PRICE = 150_000;
@@ -48,7 +49,10 @@ async function fail({ orderId, reference }: Checkout): Promise<void> {
   await comeBack(shop, reference);
   expect(await statusOf(shop, orderId)).toBe('failed');
 }
-/** An order and its payments were placed so long ago. @param orders further columns of the order that move with it */
+/**
+ * An order and its payments were placed so long ago.
+ * @param orders further columns of the order that move with it
+ */
 async function grow(orderId: string, days: number, ...orders: string[]): Promise<void> {
   const back = (names: string[]) => names.map((name) => `${name} = ${name} - interval '${days} days'`).join();
   await shop.database.query(

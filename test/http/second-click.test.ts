@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { comeBack, expectProblem, payInSilence, retryAfter, settle, statusOf, timesAsked } from '../support/outside.ts';
 import { startShop, type Checkout, type Reply, type Shop } from '../support/shop.ts';
 
-// Nothing happens here but what requests make happen. Hosted pages die after 15 minutes, payments after 30 days.
+// Nothing happens here but what requests make happen. Hosted pages die after 15 minutes, payments
+// after 30 days.
 
 let shop: Shop;
 beforeAll(async () => {

@@ -3,7 +3,8 @@ import { eventually } from '../support/eventually.ts';
 import { expectProblem, retryAfter } from '../support/outside.ts';
 import { startShop, type Reply, type Shop } from '../support/shop.ts';
 
-// Behind a proxy that nobody named, all the world has one address: whoever guesses there must not lock the owner out.
+// Behind a proxy that nobody named, all the world has one address: whoever guesses there must not
+// lock the owner out.
 
 const TOKEN = 'the_shop_of_no_real_money';
 const ADMIN_TOKEN = 'the_admin_of_no_real_money';

@@ -6,7 +6,8 @@ import { payInSilence, statusOf, unschedule } from '../support/outside.ts';
 import { startProcess } from '../support/process.ts';
 import { startShop, TEST_KEY, WEBHOOK_SECRET, type Checkout, type Shop } from '../support/shop.ts';
 
-// Where webhooks are not signed, anybody may send them: they cost little, and the honest ones are followed.
+// Where webhooks are not signed, anybody may send them: they cost little, and the honest ones are
+// followed.
 
 const PATH = '/webhooks/payments';
 const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/unsigned.ts', import.meta.url));
@@ -19,14 +20,20 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/** Each stranger has an address of his own, so that what one test sends is no part of another's share. */
+/**
+ * Each stranger has an address of his own, so that what one test sends is no part of another's
+ * share.
+ */
 let strangers = 0;
 const stranger = () => `203.0.113.${(strangers += 1)}`;
 const send = async (json: unknown, address: string): Promise<number> => {
   const headers = { 'x-forwarded-for': address };
   return (await shop.request('POST', PATH, { json, headers })).status;
 };
-/** Sends no more in a second than an address may. @param bodies from addresses of strangers, ten each */
+/**
+ * Sends no more in a second than an address may.
+ * @param bodies from addresses of strangers, ten each
+ */
 async function sendAll(bodies: readonly unknown[]): Promise<void> {
   for (let from = 0; from < bodies.length; from += 10) {
     const address = stranger();
@@ -93,13 +100,13 @@ test('a body that names a hundred payments makes three of them due', async () =>
       SELECT 'many' || n, 'test', 850000, 'NGN', '${email}' FROM generate_series(1, 100) AS n RETURNING id)
     INSERT INTO payments (reference, order_id, mode, amount, currency, status, next_check_at)
     SELECT substr(md5(id) || md5(id), 1, 26), id, 'test', 850000, 'NGN', 'open', now() + interval '1 day' FROM o`);
-  const sql = `SELECT reference, hinted_at FROM payments JOIN orders ON id = order_id WHERE email = '${email}'`;
+  const sql = `SELECT reference, notified_at FROM payments JOIN orders ON id = order_id WHERE email = '${email}'`;
   const payments = await shop.database.query<{ reference: string }>(sql);
   expect(payments).toHaveLength(100);
   await sendAll([{ events: payments.map(({ reference }) => about(reference)) }]);
-  // A hint is cleared when it was followed: then the service was asked.
+  // A notification is cleared when it was followed: then the service was asked.
   const asked = `SELECT count(*)::int AS count FROM payments JOIN orders ON id = order_id
-    WHERE email = '${email}' AND (hinted_at IS NOT NULL OR answered_at IS NOT NULL OR next_check_at < now() + interval '1 hour')`;
+    WHERE email = '${email}' AND (notified_at IS NOT NULL OR answered_at IS NOT NULL OR next_check_at < now() + interval '1 hour')`;
   const [row] = await shop.database.query<{ count: number }>(asked);
   expect(row?.count).toBeGreaterThan(0);
   expect(row?.count).toBeLessThanOrEqual(3);

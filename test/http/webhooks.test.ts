@@ -69,7 +69,7 @@ test('what a webhook says is not believed', async () => {
   await send(about(reference));
   const answers = 'SELECT outcome, cause FROM verifications WHERE reference = $1';
   await eventually(async () => {
-    expect(await shop.database.query(answers, [reference])).toEqual([{ outcome: 'pending', cause: 'hint' }]);
+    expect(await shop.database.query(answers, [reference])).toEqual([{ outcome: 'pending', cause: 'notification' }]);
   });
   expect(await statusOf(shop, orderId)).toBe('pending');
 });
@@ -155,15 +155,15 @@ test.each<[string, number, string, string | Uint8Array, How]>([
 test('a forged webhook about a payment of ours asks nobody', async () => {
   const { reference } = await shop.checkout();
   await send(about(reference), { secret: 'somebody_else' });
-  const hinted = 'SELECT hinted_at FROM payments WHERE reference = $1';
-  expect(await shop.database.query(hinted, [reference])).toEqual([{ hinted_at: null }]);
+  const notified = 'SELECT notified_at FROM payments WHERE reference = $1';
+  expect(await shop.database.query(notified, [reference])).toEqual([{ notified_at: null }]);
 });
 
 test('services that probe the address by GET or HEAD find it', async () => {
   for (const method of ['GET', 'HEAD']) expect((await fetch(`${shop.url}${PATH}`, { method })).status).toBe(200);
 });
 
-test('P21: without secrets anybody may hint, and a service that wants to read ACCEPTED does', async () => {
+test('P21: without secrets anybody may send them, and a service that wants to read ACCEPTED does', async () => {
   const { reference, ...checkout } = await paidInSilence(unsigned);
   const { status, headers, body } = await unsigned.request('POST', PATH, { json: { reference } });
   expect([status, headers.get('content-type'), body]).toEqual([200, expect.stringMatching(/^text\/plain/), 'ACCEPTED']);

@@ -4,7 +4,8 @@ import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 import { asShop, buy, happens, saying, SHOP_TOKEN, stands } from './support.ts';
 
-// An order of NGN 8500.00, of which the customer paid 5000.00 and is asked to pay the rest, 3500.00.
+// An order of NGN 8500.00, of which the customer paid 5000.00 and is asked to pay the rest,
+// 3500.00.
 
 const FULFILMENT_EVENTS = 'order.paid,order.part_paid,order.reversed';
 

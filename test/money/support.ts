@@ -16,7 +16,9 @@ export async function tell(shop: Shop, reference: string): Promise<void> {
   await eventually(async () => (await shop.database.query(asked, [reference, clock?.now])).length > 0);
 }
 
-/** Something happens to a payment at the service (local/sandbox/control.ts), and then it tells us. */
+/**
+ * Something happens to a payment at the service (local/sandbox/control.ts), and then it tells us.
+ */
 export async function happens(shop: Shop, reference: string, act: string, body: object = {}): Promise<void> {
   const isQuiet = act === 'record' || act === 'hide';
   await shop.sandboxPost(`/transactions/${reference}/${act}`, isQuiet ? body : { ...body, notify: false });
@@ -30,7 +32,10 @@ export async function buy(shop: Shop, payment: object = {}): Promise<Checkout> {
   return checkout;
 }
 
-/** Waits until an order has this status, and exactly these open cases: class, held, missing (minor units), currency. */
+/**
+ * Waits until an order has this status, and exactly these open cases: class, held, missing (minor
+ * units), currency.
+ */
 export async function stands(shop: Shop, orderId: string, status: string, ...cases: unknown[]): Promise<void> {
   const open = `SELECT concat_ws(' ', class, held, missing, currency) AS text FROM cases
     WHERE order_id = $1 AND closed_at IS NULL ORDER BY id`;

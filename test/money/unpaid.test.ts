@@ -3,7 +3,8 @@ import { unschedule } from '../support/outside.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 import { accept, asShop, buy, command, happens, saying, SHOP_TOKEN, stands } from './support.ts';
 
-// An order of NGN 8500.00, what verify says of its payment instead, and what a person may do about that.
+// An order of NGN 8500.00, what verify says of its payment instead, and what a person may do about
+// that.
 
 let shop: Shop;
 beforeAll(async () => {

@@ -82,7 +82,8 @@ const refundsOf = ([made, amount, order, message, money, alone]: (typeof REFUNDS
   const [gone, writes] = [at('reverse', { amount }), decides('refund', '--number', 'RF-1')];
   const byItself =
     money === null || /captured|NGN received 950000/.test(money) ? money : money.replace(/ returned.*/, '');
-  // Before an order is paid by it, verify is asked: it shows the refund, so the price is there, and pays by itself.
+  // Before an order is paid by it, verify is asked: it shows the refund, so the price is there, and
+  // pays by itself.
   const writesToo: Step = made === 'overpaid' ? (reference) => decide(desk, reference, 'refund') : writes;
   return [
     {
@@ -99,7 +100,8 @@ const refundsOf = ([made, amount, order, message, money, alone]: (typeof REFUNDS
       then: [gone, writesToo],
       end: [order, message, money],
     },
-    // It left before anybody decided. Only a ledger on which something is booked says that it was returned.
+    // It left before anybody decided. Only a ledger on which something is booked says that it was
+    // returned.
     { made, advice: 'refund it, and a run sees it first', first: [gone], end: [alone, message, byItself] },
   ];
 };

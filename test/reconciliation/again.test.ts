@@ -4,7 +4,8 @@ import { happens as isTold } from '../money/support.ts';
 import { buy, happens, payAsStranger, payUnseen } from './makers.ts';
 import { caseOf, decide, letPass, look, startDesk, type Desk } from './support.ts';
 
-// What hostile readers found by thinking in sequences, and what holds instead. Every order is one of NGN 8500.00.
+// What hostile readers found by thinking in sequences, and what holds instead. Every order is one
+// of NGN 8500.00.
 
 let desk: Desk;
 let receiver: Receiver;
@@ -42,7 +43,7 @@ test('a refund that only the list shows is no new charge', async () => {
   expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
 });
 
-test('a stranger’s money stays held when the list lacks it', async () => {
+test('a stranger’s money stays held when the history lacks it', async () => {
   const reference = await payAsStranger(desk);
   await desk.reconcile();
   await happens(desk, reference, 'hide', { from: 'both', hidden: true });

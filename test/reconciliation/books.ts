@@ -10,7 +10,8 @@ import { startListService, type PageStyle } from '../support/list-service.ts';
 import { startProcess, type Running } from '../support/process.ts';
 import { TEST_KEY } from '../support/shop.ts';
 
-// Paid orders that were written by SQL, a service that lists what a test wants, and commands beside them: no server.
+// Paid orders that were written by SQL, a service that lists what a test wants, and commands beside
+// them: no server.
 
 export type Paid = { reference: string; orderId: string; amount: bigint; currency: string; id: string; at: Date };
 export type Row = Record<string, unknown>;
@@ -32,7 +33,10 @@ export const rowOf = ({ reference, id, amount, currency, at }: Paid, more: Row =
 const DEFAULT: PageStyle = (data, { next }) => ({ status: true, data: { data, hasNextPage: next !== null } });
 type Options = { count?: number; pageSize?: number; style?: PageStyle };
 
-/** So many orders, newest first, that were paid until an hour ago, a minute apart. Verify and the list agree with them. */
+/**
+ * So many orders, newest first, that were paid until an hour ago, a minute apart. Verify and the
+ * list agree with them.
+ */
 export async function openBooks({ count = 24, pageSize = 4, style = DEFAULT }: Options = {}) {
   const database = await cloneDatabase();
   await seedPaidOrders(database.url, { count, newestMs: Date.now() - HOUR_MS, stepMs: 60_000, plantedEvery: 0 });
@@ -75,10 +79,13 @@ export async function openBooks({ count = 24, pageSize = 4, style = DEFAULT }: O
 export const writeDigests = (database: TestDatabase) =>
   database.query(`ALTER TABLE verifications DISABLE TRIGGER USER;
     UPDATE verifications SET digest = sha256(convert_to(format('["%s","%s","%s",null,%s,"%s","%s",null]',
-      outcome, word, amount, coalesce('"' || shows || '"', 'null'), currency, service_id), 'UTF8'));
+      outcome, word, amount, coalesce('"' || balance || '"', 'null'), currency, service_id), 'UTF8'));
     ALTER TABLE verifications ENABLE TRIGGER USER`);
 
-/** What a command said in the end. `peakMiB`: its resident memory at most; NaN where the system does not say. */
+/**
+ * What a command said in the end. `peakMiB`: its resident memory at most; NaN where the system does
+ * not say.
+ */
 export async function ranOf(run: Running): Promise<Ran> {
   const status = `/proc/${run.pid}/status`;
   let peakMiB = NaN;
@@ -108,7 +115,10 @@ export async function kill(database: TestDatabase, run: Running): Promise<void> 
   await eventually(async () => (await database.query(`SELECT 1 ${its}`)).length === 0);
 }
 
-/** All that is booked and open, without ids and times. What the history reported may be applied without a change. */
+/**
+ * All that is booked and open, without ids and times. What the history reported may be applied
+ * without a change.
+ */
 export const booked = async ({ query }: TestDatabase) => ({
   ledgers: await query(`SELECT reference, currency, captured, retained, returned, refunded, verify_received,
     verify_outflow FROM ledgers ORDER BY 1, 2`),

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { PageStyle } from '../support/list-service.ts';
 import { booked, kill, openBooks, rowOf, type Books, type Row } from './books.ts';
 
-// Lists that are not whole, that have no end, or that hold what nobody can read, or what nobody may keep.
+// Lists that are not whole, that have no end, or that hold what nobody can read, or what nobody may
+// keep.
 
 let books: Books;
 afterEach(() => books.close());
@@ -49,7 +50,7 @@ test.each([{}, { merchant: 'another' }])('E5: a last row that comes for ever, ch
     return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
   };
   books = await openBooks({ style });
-  await isIncomplete(/^page \d+ of the list has no new row/);
+  await isIncomplete(/^page \d+ of the history has no new row/);
 });
 
 test('E5: a last page that reads like rows before it is no loop, where a list has no ids', async () => {
@@ -70,7 +71,7 @@ test('E10: what cannot be read is counted and said, and the rest is compared', a
   books.service.rows = [...(poison as Row[]), ...ours()];
   for (let run = 0; run < 2; run += 1) {
     const { exit, report } = await books.reconcile();
-    const reason = expect.stringMatching(`^${poison.length} rows of the list cannot be read: `) as unknown;
+    const reason = expect.stringMatching(`^${poison.length} rows of the history cannot be read: `) as unknown;
     expect({ exit, ...report }).toMatchObject({ exit: 1, complete: true, matched: 24, findings: {}, reason });
     expect(report?.history.unreadable).toBe(poison.length);
   }

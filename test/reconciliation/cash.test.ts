@@ -4,7 +4,8 @@ import { befall, healService } from '../support/failures.ts';
 import { settle, statusOf } from '../support/outside.ts';
 import { startDesk, type Desk } from './support.ts';
 
-// The proof of cash: what the list shows less what was paid out is the balance. And what a restored database lacks.
+// The proof of cash: what the list shows less what was paid out is the balance. And what a restored
+// database lacks.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -23,7 +24,7 @@ const dallah = { currency: 'KWD', balance: '18.500', difference: '0.000' };
 const naira = (balance: string, difference: string) => ({ currency: 'NGN', balance, difference });
 const page = (data: unknown[], hasNextPage = false) => ({ data, hasNextPage });
 
-test('cash: the balances are what the list shows, to the last minor unit of each currency', async () => {
+test('cash: the balances are what the history shows, to the last minor unit of each currency', async () => {
   const { exit, report } = await desk.reconcile();
   expect({ exit, ...report }).toMatchObject({ exit: 0, verdict: 'agreed', transfers: [] });
   expect(new Set(report.balances)).toEqual(new Set([naira('17000.00', '0.00'), dallah]));

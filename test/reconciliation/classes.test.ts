@@ -6,7 +6,10 @@ import { look, startDesk, type Desk } from './support.ts';
 // Nobody asks but the run: no webhook comes, and no schedule runs.
 
 let desk: Desk;
-/** The first run asks verify, the second one hears the list about what was news then, the third one finds no more. */
+/**
+ * The first run asks verify, the second one hears the list about what was news then, the third one
+ * finds no more.
+ */
 const runs: { exit: number | string; report: Report }[] = [];
 const made = new Map<string, string>();
 let listed: { reference: string }[];

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { buy, happens, MAKERS, type Made } from './makers.ts';
 import { caseOf, decide, look, startDesk, type Desk } from './support.ts';
 
-// The table of decisions, by the command that a person types. Nobody asks but the run and the command.
+// The table of decisions, by the command that a person types. Nobody asks but the run and the
+// command.
 
 let desk: Desk;
 /** One for each decision that is allowed. */

@@ -18,7 +18,10 @@ describe('a list that lacks more than ten paid payments, and more than one in a 
   let books: Books;
   afterEach(() => books.close());
 
-  /** A run whose list is so many of the newest payments. @returns how many are called absent, or why it is not whole */
+  /**
+   * A run whose list is so many of the newest payments.
+   * @returns how many are called absent, or why it is not whole
+   */
   async function listed(rows: number): Promise<unknown> {
     books.service.faults = [{ kind: 'cut', rows }];
     const { report } = await books.reconcile();
@@ -66,7 +69,10 @@ describe('what verify says after a run has heard the list', () => {
   });
   afterAll(() => desk.stop());
 
-  /** How a payment stands, and what the history reports of it: balance, word, whether a run has read that. */
+  /**
+   * How a payment stands, and what the history reports of it: balance, word, whether a run has read
+   * that.
+   */
   async function stands(reference: string) {
     const balance = 'history_received - history_outflow';
     const figure = `concat_ws(' ', ${balance}, history_word, history_read_at IS NOT NULL) AS list`;

@@ -9,8 +9,8 @@ import { openBooks, rowOf } from './books.ts';
 import { buy, happens, payAsStranger } from './makers.ts';
 import { decide, letPass, look, startDesk, type Desk } from './support.ts';
 
-// What another hostile reader found: lists that tell a charge in several rows, and what is between two decisions.
-// Every order is one of NGN 8500.00.
+// What another hostile reader found: lists that tell a charge in several rows, and what is between
+// two decisions. Every order is one of NGN 8500.00.
 
 type Row = Record<string, unknown>;
 
@@ -27,7 +27,10 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** What the service lists from now on, as its honest rows of a payment are replaced. No other fault is in wait then. */
+/**
+ * What the history has from now on, as its honest rows of a payment are replaced. No other fault is
+ * in wait then.
+ */
 async function listInstead(reference: string, replace: (row: Row) => Row[]): Promise<void> {
   const all = await desk.sandboxGet<{ list: Row[] }[]>('/transactions');
   const rows = all.flatMap(({ list }) => list);
@@ -93,7 +96,8 @@ test('a chargeback with an id of its own, which verify and the list say, is a ca
   await befall(desk, 'verify', 'body', { reference, body: { status: true, data }, times: 0 });
   await tell(desk, reference);
   await hear(reference);
-  // It may also be a second charge that came and went, so both sources together show no loss, and verify alone does.
+  // It may also be a second charge that came and went, so both sources together show no loss, and
+  // verify alone does.
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
 
@@ -172,7 +176,10 @@ test('an amount 100 times too large, of an adapter that is mended then: it pays,
   expect(await look(desk, reference)).toMatchObject({ order: 'paid', cases: [] });
 });
 
-/** Waits until its `order.paid` is as this condition says. @param statement finds it, or changes it as well */
+/**
+ * Waits until its `order.paid` is as this condition says.
+ * @param statement finds it, or changes it as well
+ */
 const paidIs = (orderId: string, condition: string, statement = 'SELECT 1 FROM messages') => {
   const returning = statement.startsWith('UPDATE') ? 'RETURNING 1' : '';
   const sql = `${statement} WHERE order_id = $1 AND type = 'order.paid' AND ${condition} ${returning}`;

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { formatMajor, minorDigits, parseMajor } from '../../src/platform/money.ts';
 import { openBooks, rowOf, writeDigests, type Books, type Paid, type Ran, type Row } from './books.ts';
 
-// A hundred thousand orders and rows: of each class a few are planted, in three currencies, and nothing else is found.
+// A hundred thousand orders and rows: of each class a few are planted, in three currencies, and
+// nothing else is found.
 
 const COUNT = 100_000;
 const CURRENCIES = ['NGN', 'KWD', 'XOF'];
@@ -13,7 +14,10 @@ const part: Row = { amount_refunded: 1 };
 const GHS = 'currency_mismatch GHS 8500 0';
 const unitOf = (currency: string): bigint => 10n ** BigInt(minorDigits(currency) ?? 0);
 
-/** What the list shows in place of an order's own row, what verify says (null: paid), and what must be found by that. */
+/**
+ * What the list shows in place of an order's own row, what verify says (null: paid), and what must
+ * be found by that.
+ */
 type Plant = [what: string, list: Row[], verify: Row | null, ...finds: string[]];
 function plantsOf({ amount, currency }: Paid): Plant[] {
   const more = (by: bigint): Row => ({ amount: Number(formatMajor({ amount: amount + by, currency })) });
@@ -65,7 +69,7 @@ async function prepare(unpaid: string[], refunded: Paid[]): Promise<void> {
   await books.database.query(`SET session_replication_role = replica;
     ${['orders', 'payments', 'verifications', 'ledgers', 'proofs', 'proof_payments'].map(inOthers).join(';')};
     ${['ledgers', 'journal', 'proof_payments', 'proofs'].map(without).join(';')};
-    UPDATE verifications SET outcome = 'pending', word = 'PENDING', shows = NULL WHERE reference ${those};
+    UPDATE verifications SET outcome = 'pending', word = 'PENDING', balance = NULL WHERE reference ${those};
     UPDATE orders SET status = 'pending', paid_reference = NULL, paid_at = NULL WHERE paid_reference ${those};
     UPDATE payments SET status = 'open' WHERE reference ${those};
     SET session_replication_role = DEFAULT`);
@@ -94,7 +98,8 @@ beforeAll(async () => {
       list.push(...rows.map((more) => rowOf(order, more)));
       books.truth.set(reference, rowOf(order, verify ?? paid));
       expected.push(...finds.map((find) => `${reference} ${find}`));
-      // A row that is shown twice looks different once, until its payment was verified and the rows were applied.
+      // A row that is shown twice looks different once, until its payment was verified and the rows
+      // were applied.
       if (verify !== null || finds.length > 0 || what === 'one row that was read twice') asked.push(reference);
       if (what.startsWith('unpaid')) unpaid.push(reference);
       if (what.endsWith('refunded')) refunded.push(order);
@@ -145,7 +150,7 @@ test(
     expect({ exit, ...report }).toMatchObject({
       ...{ exit: 1, complete: true, verdict: 'findings', payments: COUNT, repaired: CURRENCIES.length },
       ...{ history: { records: list.length, unreadable: 6, setAside: { records: 6 } } },
-      reason: expect.stringMatching(/^6 rows of the list cannot be read/) as unknown,
+      reason: expect.stringMatching(/^6 rows of the history cannot be read/) as unknown,
     });
     expect(Object.values(report?.findings ?? {}).reduce((sum, count) => sum + count, 0)).toBe(expected.length);
     expect(report?.items).toHaveLength(expected.length);

@@ -215,7 +215,7 @@ test('what a person sends although money is missing is held again when more is m
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
 });
 
-test('a payment refunded in part that the list lacks for a day is absent, and nothing of it is lost', async () => {
+test('a payment refunded in part that the history lacks for a day is absent, and nothing of it is lost', async () => {
   const { reference, orderId } = await buy();
   await desk.run('orders', 'refund', orderId, '3400', '--number', `RF-${reference}`);
   await verifySays(reference, { amount_refunded: 3400 });

@@ -106,7 +106,7 @@ test('P2, E10: one payment that verify forbids, and a row that nobody can read, 
   await list(desk, [...(await rowsOf(desk)), { ...strange(300), amount: '1e3', status: 'SUCCESS' }]);
   const { exit, report } = await desk.reconcile();
   expect([exit, report.verdict, report.history.unreadable]).toEqual([1, 'findings', 1]);
-  expect(report.reason).toContain('1 rows of the list cannot be read');
+  expect(report.reason).toContain('1 rows of the history cannot be read');
   for (const reference of others) expect(await look(desk, reference)).toMatchObject({ order: 'paid' });
   expect(await look(desk, forbidden ?? '')).toMatchObject({ order: 'pending', cases: [] });
   await desk.reconcile();
@@ -126,7 +126,7 @@ test('a list that lacks more than ten paid payments is not whole, and nothing is
   await desk.sandboxPost('/faults', { endpoint: 'history', kind: 'cut-list', rows: 0 });
   const { exit, report } = await desk.reconcile();
   expect([exit, report.verdict, report.complete, report.items]).toEqual([2, 'incomplete', false, []]);
-  expect(report.reason).toMatch(/^the list lacks \d+ of \d+ paid payments/);
+  expect(report.reason).toMatch(/^the history lacks \d+ of \d+ paid payments/);
   expect(await desk.database.query('SELECT * FROM cases ORDER BY id')).toEqual(before);
 });
 

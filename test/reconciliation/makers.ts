@@ -2,10 +2,12 @@ import { comeBack, payInSilence, settle } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 import { decide, letPass, type Desk } from './support.ts';
 
-// What happens at the service, and nobody has told us yet: each class of cases, and how it comes to be. Every order is
-// one of NGN 8500.00.
+// What happens at the service, and nobody has told us yet: each class of cases, and how it comes to
+// be. Every order is one of NGN 8500.00.
 
-/** Something happens to a payment at the service (local/sandbox/control.ts), and no webhook comes. */
+/**
+ * Something happens to a payment at the service (local/sandbox/control.ts), and no webhook comes.
+ */
 export const happens = (desk: Desk, reference: string, act: string, body: object = {}): Promise<unknown> =>
   desk.sandboxPost(
     `/transactions/${reference}/${act}`,
@@ -19,7 +21,10 @@ export async function buy(desk: Desk, payment: object = {}): Promise<Checkout> {
   return checkout;
 }
 
-/** A payment that is paid, and only the list says so. @param said its records, as the sandbox takes them */
+/**
+ * A payment that is paid, and only the list says so.
+ * @param said its records, as the sandbox takes them
+ */
 export async function payUnseen(desk: Desk, said: object = {}, payment: object = {}): Promise<string> {
   const { reference } = await desk.checkout();
   await happens(desk, reference, 'record', said);

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
 import { booked, openBooks, rowOf, type Books, type Paid, type Row } from './books.ts';
 
-// A list that reaches back a week. What is older rolls off, also while a run reads: of what is within six hours of that
-// end, absence says nothing, and what is there is believed.
+// A list that reaches back a week. What is older rolls off, also while a run reads: of what is
+// within six hours of that end, absence says nothing, and what is there is believed.
 
 const INSIDE = '161 hours 50 minutes';
 const BEYOND = '162 hours 10 minutes';
@@ -38,7 +38,10 @@ function listInstead(...shown: Row[][]): void {
 
 const back: Row = { status: 'REVERSED' };
 const twice: Row[] = [{}, { id: 'second' }];
-/** How it differs, when it was opened, what the list has of it; what is found, how often the history reports the price. */
+/**
+ * How it differs, when it was opened, what the list has of it; what is found, how often the history
+ * reports the price.
+ */
 const TABLE: [how: string, ago: string, list: Row[], finds: string | null, reported: number | null][] = [
   ['not at all', INSIDE, [], 'absent_from_history', 0],
   ['not at all', BEYOND, [], null, null],
@@ -71,8 +74,8 @@ test('what is absent is believed where the list reaches, by when a page was open
   const seen = TABLE.map(([how, ago, list], index) => {
     const { reference, amount } = books.orders[index] as Paid;
     const ours = ({ reference: one }: { reference?: unknown }) => one === reference;
-    const shows = ledgers.find(ours)?.history_balance;
-    const heard = shows === null ? null : Number(shows) / Number(amount);
+    const balance = ledgers.find(ours)?.history_balance;
+    const heard = balance === null ? null : Number(balance) / Number(amount);
     return [how, ago, list, cases.find(ours)?.class ?? null, heard];
   });
   expect(seen).toEqual(TABLE);

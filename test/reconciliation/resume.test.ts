@@ -2,7 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
 import { booked, openBooks, type Books } from './books.ts';
 
-// A run goes on from where an interrupted one stood, but not on a way on which an adapter led it astray.
+// A run goes on from where an interrupted one stood, but not on a way on which an adapter led it
+// astray.
 
 const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/astray.ts', import.meta.url));
 

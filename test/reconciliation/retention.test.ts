@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { sendHint } from '../support/failures.ts';
+import { sendNotification } from '../support/failures.ts';
 import { expectProblem, settle, statusOf, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 import { asShop, look, startDesk, type Desk } from './support.ts';
 
-// Orders that ended and brought nothing go after RETAIN_UNPAID_DAYS. Whatever has to do with money stays.
+// Orders that ended and brought nothing go after RETAIN_UNPAID_DAYS. Whatever has to do with money
+// stays.
 
 type Made = { orderId: string; reference: string };
 
@@ -78,7 +79,7 @@ const setPayment = ({ reference }: Made, to: string) =>
 async function forgotten(): Promise<Made> {
   const made = await cancelled();
   await unschedule(desk, made.reference);
-  await setPayment(made, 'next_check_at = NULL, hinted_at = NULL, leased_until = NULL');
+  await setPayment(made, 'next_check_at = NULL, notified_at = NULL, leased_until = NULL');
   await grow(made, 91);
   return made;
 }
@@ -91,7 +92,10 @@ async function failedAndNotEnded(): Promise<Made> {
   return { orderId, reference };
 }
 
-/** So many days pass for all that there is of an order; the triggers would refuse it. @param but what stays as it is */
+/**
+ * So many days pass for all that there is of an order; the triggers would refuse it.
+ * @param but what stays as it is
+ */
 async function grow({ orderId, reference }: Made, days: number, but: string[] = []): Promise<void> {
   const moved: [table: string, key: string, value: string, columns: string][] = [
     ['orders', 'id', orderId, 'created_at ended_at pay_by paid_at'],
@@ -100,7 +104,7 @@ async function grow({ orderId, reference }: Made, days: number, but: string[] = 
     ['proofs', 'order_id', orderId, 'at'],
     ['messages', 'order_id', orderId, 'created_at sent_at first_try_at'],
     ['cases', 'order_id', orderId, 'opened_at closed_at'],
-    ['payments', 'order_id', orderId, 'created_at opened_at answered_at hinted_at'],
+    ['payments', 'order_id', orderId, 'created_at opened_at answered_at notified_at'],
     ['verifications', 'reference', reference, 'at asked_at'],
   ];
   const updates = moved.map(([table, key, value, columns]) => {
@@ -138,14 +142,15 @@ beforeAll(async () => {
     'that is paid in part': await paid({ amount: 8000 }),
     'that waits for its first payment': await place(),
     'that failed, and has not ended': await failedAndNotEnded(),
-    'whose payment a hint has named': await cancelled(),
+    'whose payment a notification has named': await cancelled(),
     'whose payment is being asked about': await cancelled(),
     'whose payment is due later': await cancelled(),
     'whose payment has an unreadable answer': await cancelled(),
   });
   const made = [...Object.values(going), ...Object.values(staying)];
   for (const one of made) await grow(one, 91);
-  // Each is asked about for the last time, as it would have been in those days; and then as many days pass again.
+  // Each is asked about for the last time, as it would have been in those days; and then as many
+  // days pass again.
   await sql('UPDATE payments SET next_check_at = now()');
   await eventually(async () => {
     const waiting = `SELECT 1 FROM payments WHERE leased_until > now() OR (status <> 'paid' AND next_check_at IS NOT NULL)`;
@@ -156,7 +161,7 @@ beforeAll(async () => {
   await addCase(named(staying, 'with a closed case'), new Date());
   await addMessage(named(staying, 'with a message that is not sent yet'), new Date(Date.now() + 10 * DAY_MS));
   await addMessage(named(staying, 'with a message that was given up'), null);
-  await setPayment(named(staying, 'whose payment a hint has named'), `hinted_at = now()`);
+  await setPayment(named(staying, 'whose payment a notification has named'), `notified_at = now()`);
   await setPayment(
     named(staying, 'whose payment is being asked about'),
     `leased_until = now() + interval '20 seconds'`,
@@ -217,7 +222,7 @@ test.each([
   'that is paid in part',
   'that waits for its first payment',
   'that failed, and has not ended',
-  'whose payment a hint has named',
+  'whose payment a notification has named',
   'whose payment is being asked about',
   'whose payment is due later',
   'whose payment has an unreadable answer',
@@ -278,7 +283,7 @@ test('samples of unsigned and refused webhooks end after thirty days, and signed
 test('a webhook about a payment that was removed is taken, and changes nothing', async () => {
   const { reference } = named(going, 'that was cancelled with a payment');
   expect(await rowsOf(named(going, 'that was cancelled with a payment'))).toMatchObject({ payments: 0 });
-  expect(await sendHint(desk, reference)).toMatchObject({ status: 202 });
+  expect(await sendNotification(desk, reference)).toMatchObject({ status: 202 });
   expect(await sql('SELECT 1 FROM payments WHERE reference = $1', reference)).toEqual([]);
   expectProblem(await desk.request('GET', `/checkout/return/${reference}`), 404, 'not-found');
 });

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// A list that reaches back a week: a charge rolls off, and what went of it shows later, as a row of its own.
+// A list that reaches back a week: a charge rolls off, and what went of it shows later, as a row of
+// its own.
 
 let desk: Desk;
 beforeAll(async () => {

@@ -3,16 +3,23 @@ import { eventually } from '../support/eventually.ts';
 import { waitsForLock } from '../support/failures.ts';
 import { booked, hold, kill, openBooks, ranOf, rowOf, type Books, type Row } from './books.ts';
 
-// Runs that are killed, or that cannot read on. The books are always the same: 24 orders, of which some differ.
+// Runs that are killed, or that cannot read on. The books are always the same: 24 orders, of which
+// some differ.
 
 const PAGE = 5_000;
-/** So many rows before those of our orders that a checkpoint is kept after four pages, and again after eight. */
+/**
+ * So many rows before those of our orders that a checkpoint is kept after four pages, and again
+ * after eight.
+ */
 const FILLERS = 8 * PAGE + 10;
 const filler = (index: number): Row => ({ reference: `filler${index}`, status: 'PENDING', amount: 1, currency: 'NGN' });
 const COMPARING = 'LOCK TABLE cases IN ACCESS EXCLUSIVE MODE';
 
 const opened: Books[] = [];
-/** One is reversed, one paid twice, one a stranger's, and the list lacks ten. @param fillers rows before them */
+/**
+ * One is reversed, one paid twice, one a stranger's, and the history lacks ten.
+ * @param fillers rows before them
+ */
 async function open(fillers = 0): Promise<Books> {
   const books = await openBooks({ pageSize: fillers > 0 ? PAGE : 4 });
   opened.push(books);
@@ -137,7 +144,7 @@ test.each(['status', 'broken', 'torn'] as const)(
     books.service.faults.push({ kind, page: 6 });
     const { exit, report, out } = await books.reconcile();
     expect({ exit, ...report }).toMatchObject({ exit: 2, complete: false, verdict: 'incomplete', items: [] });
-    expect(report?.reason ?? out).toMatch(/page|list/);
+    expect(report?.reason ?? out).toMatch(/page|history/);
     expect(await booked(books.database)).toEqual(before);
     await endsRight(books);
     expect(books.service.calls.pages).toEqual([6, 7, 8, 9]);

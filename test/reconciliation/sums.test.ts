@@ -20,7 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => desk.stop());
 
-/** A day of a shop: of each kind of trouble one that is open, and some that somebody decides about. */
+/**
+ * A day of a shop: of each kind of trouble one that is open, and some that somebody decides about.
+ */
 async function trade(currency: Currency): Promise<void> {
   const price = PRICES[currency];
   const sell = async (payment: object = {}) => {
@@ -110,7 +112,8 @@ test.each(['NGN', 'XOF'] as const)('books, explain and the work list say the sam
     rows.push(...(await desk.run('books', month)).out.split('\n').filter((row) => row.includes(`,${currency},`)));
   }
   const booked = (name: string): number => total(books.map((one) => minor(one[name])));
-  // What the bank took back counts on its day, also where nobody has decided about it, or wrote down a refund later.
+  // What the bank took back counts on its day, also where nobody has decided about it, or wrote
+  // down a refund later.
   const [refunded, takenBack] = [-900 * 10 ** DECIMALS[currency], -2 * PRICES[currency] * 10 ** DECIMALS[currency]];
   expect([booked('paid'), booked('kept'), booked('refunded'), booked('taken_back'), booked('came_back')]).toEqual([
     ...[ledger.captured, ledger.retained, refunded, takenBack, 0],
@@ -120,14 +123,14 @@ test.each(['NGN', 'XOF'] as const)('books, explain and the work list say the sam
   const amounts = rows.map((row) => minor(new RegExp(`,${currency},(-?[\\d.]+),`).exec(row)?.[1]));
   expect(total(amounts)).toBe(ledger.ours);
 
-  const told = [{ came: '', 'went back': '', held: '', ours: '' }];
+  const told = [{ received: '', outflow: '', held: '', ours: '' }];
   const orders = 'SELECT id FROM orders WHERE currency = $1';
   for (const { id } of await desk.database.query<{ id: string }>(orders, [currency])) {
     const { money, chain } = await json<{ money: typeof told; chain: object }>('explain', id);
     expect(chain).toMatchObject({ brokenAt: null });
-    told.push(...money.filter(({ came }) => came.startsWith(currency)));
+    told.push(...money.filter(({ received }) => received.startsWith(currency)));
   }
-  const sums = (['came', 'went back', 'held', 'ours'] as const).map((name) =>
+  const sums = (['received', 'outflow', 'held', 'ours'] as const).map((name) =>
     total(told.map((one) => minor(one[name]))),
   );
   expect(sums).toEqual([ledger.received, ledger.outflow, ledger.held, ledger.ours]);

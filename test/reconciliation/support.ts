@@ -39,8 +39,9 @@ const FIGURES = `captured retained returned refunded off_provider written_off re
 const LARGER = ['received', 'outflow'].map((one) => `'${one} ' || nullif(greatest(verify_${one}, history_${one}), 0)`);
 
 /**
- * How a payment stands: its order; whether `order.paid` goes (`held`; null: there is none); open cases as class, held,
- * missing, currency; its ledgers without what is 0, of the sources the larger figure. In minor units.
+ * How a payment stands: its order; whether `order.paid` goes (`held`; null: there is none); open
+ * cases as class, held, missing, currency; its ledgers without what is 0, of the sources the larger
+ * figure. In minor units.
  */
 export async function look(desk: Desk, reference: string) {
   const text = `SELECT o.status::text AS "order",
@@ -116,7 +117,10 @@ export function scripted(desk: () => Desk) {
     return look(desk(), reference);
   };
 
-  /** The whole list is heard; of other payments it shows what it showed before. @returns how the payment stands */
+  /**
+   * The whole list is heard; of other payments it shows what it showed before.
+   * @returns how the payment stands
+   */
   const listShows = (reference: string, ...rows: Row[]) => {
     const all = rows.map((more) => rowOf(reference, more));
     return hear(reference, [...lists.set(reference, all).values()].flat(), []);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// Paid, and days later both sources say FAILED: a debit was returned, or a payment voided. Every order is one of NGN 8500.00.
+// Paid, and days later both sources say FAILED: a debit was returned, or a payment voided. Every
+// order is one of NGN 8500.00.
 
 let desk: Desk;
 beforeAll(async () => {

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { befall } from '../support/failures.ts';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// Verify tells of one charge of a reference, the list of all of them, and refunds stand in the one or in the other. A
-// service that charged twice is asked about both. Every order is one of NGN 8500.00.
+// Verify tells of one charge of a reference, the list of all of them, and refunds stand in the one
+// or in the other. A service that charged twice is asked about both. Every order is one of NGN
+// 8500.00.
 
 let desk: Desk;
 beforeAll(async () => {

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { startShop } from '../support/shop.ts';
 import { booked, kill, openBooks, rowOf, type Books, type Row } from './books.ts';
 
-// Runs that are not the daily one: of a window, dry, the first one, of the other mode, and those of the schedule.
+// Runs that are not the daily one: of a window, dry, the first one, of the other mode, and those of
+// the schedule.
 
 let books: Books;
 afterEach(() => books.close());

@@ -4,7 +4,8 @@ import { tell } from '../money/support.ts';
 import { befall } from '../support/failures.ts';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// A list that may lack what happened in the last day, and is read within that day. Every order is one of NGN 8500.00.
+// A list that may lack what happened in the last day, and is read within that day. Every order is
+// one of NGN 8500.00.
 
 let desk: Desk;
 beforeAll(async () => {

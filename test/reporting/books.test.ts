@@ -9,7 +9,8 @@ import { Secret } from '../../src/platform/secret.ts';
 import { bookPages, bookTotals } from '../../src/reporting/books.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
-// The books of months: money leaves them in the month in which it went, whether somebody decides about it or not.
+// The books of months: money leaves them in the month in which it went, whether somebody decides
+// about it or not.
 
 const ZONE = 'Africa/Lagos';
 /** The last two moments of January in Lagos, and the first of February. */
@@ -86,7 +87,10 @@ const STORIES: [what: string, steps: Step[], movements: string[]][] = [
   ],
 ];
 
-/** Lines as version 1.0.0 wrote them. The upgrade added each `missing` at the time of the line that it follows from. */
+/**
+ * Lines as version 1.0.0 wrote them. The upgrade added each `missing` at the time of the line that
+ * it follows from.
+ */
 const OLD_LINES: [at: string, counter: string, amount: bigint][] = [
   [PAID_AT, 'came', 200n],
   [PAID_AT, 'earned', 100n],
@@ -120,7 +124,7 @@ afterAll(async () => {
 
 async function addPayment(reference: string): Promise<void> {
   await clone.query(
-    `INSERT INTO payments (reference, mode, amount, currency, status) VALUES ($1, 'test', 100, 'XOF', 'foreign')`,
+    `INSERT INTO payments (reference, mode, amount, currency, status) VALUES ($1, 'test', 100, 'XOF', 'unmatched')`,
     [reference],
   );
 }

@@ -3,8 +3,8 @@ import sandbox from '../../local/sandbox-adapter.ts';
 import adapter from '../../src/custom/service.ts';
 import { differencesIn, loadExamples, openReader, SECTIONS, type Reader } from '../../tools/examples.ts';
 
-// The shop's own adapter, src/custom/service.ts, against the answers in src/custom/service.examples.json. No other test
-// depends on that adapter.
+// The shop's own adapter, src/custom/service.ts, against the answers in
+// src/custom/service.examples.json. No other test depends on that adapter.
 
 let reader: Reader;
 beforeAll(async () => {

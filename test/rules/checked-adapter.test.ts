@@ -8,7 +8,8 @@ import type { Gateway } from '../../src/gateway/gateway.ts';
 import { createReferences } from '../../src/gateway/references.ts';
 import { readRow } from '../../src/reconciliation/row.ts';
 
-// Adapters are written in JavaScript, too: what is left out there, or is of a class, is read as it is meant.
+// Adapters are written in JavaScript, too: what is left out there, or is of a class, is read as it
+// is meant.
 
 const REFERENCE = 'abcdefghijklmnopqrstuvwxyz';
 const RECORD = { id: '7', reference: REFERENCE, status: 'SUCCESS', amount: 8500, currency: 'NGN' };
@@ -55,7 +56,7 @@ test.each<[string, object, object]>([
 test('a payment that was paid exactly, and of which the adapter says an empty doubt, is proven', () => {
   expect(evidence(check(reading({ doubt: '' })).adapter)).toMatchObject({
     outcome: 'paid',
-    shows: 850_000n,
+    balance: 850_000n,
     doubt: null,
   });
 });
@@ -161,7 +162,7 @@ test('an adapter that is an instance of a class is read as a plain object is', (
     reference: { length: 30, alphabet: '0123456789abcdef' },
   });
   expect(adapter.read(RECORD)).toEqual(check(sandbox).adapter.read(RECORD));
-  expect(evidence(adapter)).toMatchObject({ outcome: 'paid', shows: 8_500n });
+  expect(evidence(adapter)).toMatchObject({ outcome: 'paid', balance: 8_500n });
   expect(adapter.authorize?.('key')).toEqual({ authorization: 'key' });
   expect(adapter.initialize.checkoutUrl({ data: 'https://pay.example/1' })).toBe('https://pay.example/1');
   expect(adapter.verify.record({ data: RECORD })).toBe(RECORD);

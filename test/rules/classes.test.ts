@@ -6,7 +6,7 @@ import { LedgerShop } from './ledger-shop.ts';
 
 const ORDER = { amount: 8_500n, due: 8_500n, currency: 'NGN', isPaid: false, isEnded: false };
 const CLOSED = { ...ORDER, isPaid: true, isEnded: true };
-const says = (shows: bigint, doubt: string | null = null) => ({ outcome: 'paid', word: 'SUCCESS', shows, doubt });
+const says = (balance: bigint, doubt: string | null = null) => ({ outcome: 'paid', word: 'SUCCESS', balance, doubt });
 const word = (outcome: string, doubt: string | null = null) => ({ ...says(0n, doubt), outcome, word: 'COLLECTED' });
 
 const QUIET = { held: 0n, missing: 0n, notShown: 0n, reinstated: 0n };
@@ -65,7 +65,7 @@ const REASONS: [CaseClass, Partial<Facts>][] = [
   ['duplicate_payment', { isProof: false }],
   ['paid_after_end', { order: { ...CLOSED, isPaid: false } }],
   ['contradicted', { order: ORDER }],
-  ['unproven', { verify: { ...DOUBTED, shows: 85_000n } }],
+  ['unproven', { verify: { ...DOUBTED, balance: 85_000n } }],
   ['unit_error', { verify: says(85_000n) }],
   ['contradicted', { verify: says(8_499n) }],
   ['overpaid', { verify: says(8_501n) }],
@@ -86,8 +86,8 @@ test.each<[CaseClass, bigint, bigint]>([
   ['overpaid', 17_000n, 8_500n],
   ['contradicted', 17_000n, 8_400n],
   ['contradicted', 8_500n, 8_500n],
-])('it is %s when %i is held and verify shows %i', (name, amount, shows) => {
-  expect(classesOf(held(amount, says(shows)))).toEqual([name]);
+])('it is %s when %i is held and verify shows %i', (name, amount, balance) => {
+  expect(classesOf(held(amount, says(balance)))).toEqual([name]);
 });
 
 const IN_HISTORY = { isInHistory: true };

@@ -17,7 +17,7 @@ const BOTH = [false, true];
 test('M1, M11, M19: of all answers and states of an order, only an exact answer to an open order pays it', () => {
   const evidence = combinations<Situation['evidence']>({
     outcome: OUTCOMES,
-    shows: [null, 0n, 1n, 350_000n, 849_999n, 850_000n, 850_001n, 85_000_000n],
+    balance: [null, 0n, 1n, 350_000n, 849_999n, 850_000n, 850_001n, 85_000_000n],
     currency: [null, 'NGN', 'USD'],
     doubt: [null, 'amount_received differs from amount'],
   });
@@ -26,7 +26,7 @@ test('M1, M11, M19: of all answers and states of an order, only an exact answer 
   const all = combinations<Situation>({ evidence, order, isLeft: BOTH, isDecided: BOTH });
   expect(all).toHaveLength(9 * 8 * 3 * 2 * 13 * 2 * 2);
   const paying = all.filter((one) => decide(one) === 'mark-paid');
-  expect(paying.map(({ evidence: { shows }, order: about }) => [shows, about?.due])).toEqual([
+  expect(paying.map(({ evidence: { balance }, order: about }) => [balance, about?.due])).toEqual([
     // What is due beside part payments, and the whole price by one payment.
     [350_000n, 350_000n],
     [850_000n, 850_000n],
@@ -43,9 +43,10 @@ test('M1, M11, M19: of all answers and states of an order, only an exact answer 
 });
 
 type PaymentFacts = Parameters<typeof statusOfPayment>[0];
-const PAYMENTS = ['sending', 'open', 'paid', 'review', 'failed', 'expired', 'refused', 'foreign'] as const;
+const PAYMENTS = ['sending', 'open', 'paid', 'review', 'failed', 'expired', 'refused', 'unmatched'] as const;
 
-// The payment has paid nothing, holds nothing, and has no case. The newest answer (rows; others are like none) and the status as it was.
+// The payment has paid nothing, holds nothing, and has no case. The newest answer (rows; others are
+// like none) and the status as it was.
 const BECOMES = `
               sending  open     review   failed   expired  refused
   null        sending  open     open     failed   expired  refused
@@ -60,7 +61,7 @@ const [COLUMNS = [], ...ROWS] = BECOMES.trim()
 const became = new Map(ROWS.flatMap(([name, ...cells]) => cells.map((cell, at) => [`${name} ${COLUMNS[at]}`, cell])));
 
 function expectedOf({ status, isPaidBy, hasHeldMoney, hasOpenCase, outcome, isOver }: PaymentFacts): string {
-  if (status === 'foreign') return 'foreign';
+  if (status === 'unmatched') return 'unmatched';
   if (isPaidBy) return 'paid';
   if (hasHeldMoney || hasOpenCase) return 'review';
   const isFailed = outcome === 'paid' || outcome === 'failed' || outcome === 'reversed';

@@ -36,17 +36,17 @@ function withBooks(ledger: Ledger, booking: Booking): Ledger {
   return after;
 }
 
-type Given = { class: CaseClass; ledger: Ledger; held?: bigint; missing?: bigint; shows?: bigint } & Partial<
+type Given = { class: CaseClass; ledger: Ledger; held?: bigint; missing?: bigint; balance?: bigint } & Partial<
   Pick<Situation, 'order'>
 >;
 /** By words as they are typed: `refund --elsewhere`. */
-function decide(words: string, { class: name, ledger, held, missing, shows, order = OPEN }: Given): Effect | string {
+function decide(words: string, { class: name, ledger, held, missing, balance, order = OPEN }: Given): Effect | string {
   const [as, elsewhere] = words.split(' ') as [Situation['as'], string?];
   const position = positionOf(ledger, LAG_MIN);
   const about = { class: name, held: held ?? position.held, missing: missing ?? position.missing };
   const { received, outflow } = ledger.verify;
-  const verifyShows = shows ?? received - outflow;
-  return effectOf({ as, elsewhere: elsewhere !== undefined, case: about, ledger, order, verifyShows });
+  const verifyBalance = balance ?? received - outflow;
+  return effectOf({ as, elsewhere: elsewhere !== undefined, case: about, ledger, order, verifyBalance });
 }
 
 const LESS: Given = { class: 'underpaid', ledger: verified(EMPTY, 10n) };
@@ -65,7 +65,7 @@ const BOTH_LACK: Given = { class: 'reversed', ledger: read(verified(CAPTURED, 60
 const NOT_SHOWN: Given = { class: 'refund_not_shown', ledger: refunded(20n), missing: 20n, order: PAID };
 const VERIFY_LACKS: Given = { class: 'contradicted', ledger: verified(CAPTURED, 60n), order: PAID };
 const ABSENT: Given = { class: 'absent_from_history', ledger: read(CAPTURED), order: PAID };
-const IN_HISTORY: Given = { class: 'contradicted', ledger: read(EMPTY, 85n), shows: 0n };
+const IN_HISTORY: Given = { class: 'contradicted', ledger: read(EMPTY, 85n), balance: 0n };
 
 test.each<[string, string, Given, Booking, 'pays' | 'ends' | null]>([
   ['accept', 'too little money', LESS, { captured: 10n }, 'pays'],
@@ -84,7 +84,7 @@ test.each<[string, string, Given, Booking, 'pays' | 'ends' | null]>([
   ['refund', 'too little money', LESS, { returned: 10n }, 'ends'],
   ['refund', 'a second payment', SECOND, { returned: 85n }, 'ends'],
   ['refund', 'too much money', MORE, { returned: 15n, captured: 85n }, 'pays'],
-  ['refund', 'too much money, of which verify shows less', { ...MORE, shows: 84n }, { returned: 100n }, 'ends'],
+  ['refund', 'too much money, of which verify shows less', { ...MORE, balance: 84n }, { returned: 100n }, 'ends'],
   [
     'refund',
     'too much money, of which the history leaves less',
@@ -125,14 +125,14 @@ test.each<[string, string, Given]>([
   ['accept', 'money for an ended order', { ...LESS, order: ENDED }],
   ['accept', 'money in another currency', { ...LESS, order: ABROAD }],
   ['accept', 'money without an order', { ...LESS, order: null }],
-  ['accept', 'money of which verify shows less', { ...LESS, shows: 9n }],
+  ['accept', 'money of which verify shows less', { ...LESS, balance: 9n }],
   ['accept', 'money of which the history leaves less', { ...LESS, ledger: read(LESS.ledger, 10n, -1n) }],
   ['accept', 'reversed money', GONE],
   ['ask-rest', 'too much money', MORE],
   ['ask-rest', 'a second payment', SECOND],
   ['ask-rest', 'money for an ended order', { ...LESS, order: ENDED }],
   ['ask-rest', 'money without an order', { ...LESS, order: null }],
-  ['ask-rest', 'money of which verify shows less', { ...LESS, shows: 9n }],
+  ['ask-rest', 'money of which verify shows less', { ...LESS, balance: 9n }],
   ['ask-rest', 'money of which the history leaves less', { ...LESS, ledger: read(LESS.ledger, 10n, -1n) }],
   ['accept --elsewhere', 'too little money', LESS],
   ['keep --elsewhere', 'too little money', LESS],
@@ -149,7 +149,7 @@ test.each<[string, string, Given]>([
   ['write-off', 'too little money', LESS],
   ['explain', 'too little money', LESS],
   ['explain', 'a second payment', SECOND],
-  ['explain', 'money that verify shows, too', { ...IN_HISTORY, shows: 1n }],
+  ['explain', 'money that verify shows, too', { ...IN_HISTORY, balance: 1n }],
 ])('%s of %s is not allowed, and says why', (words, _, given) => {
   expect(decide(words, given)).toEqual(expect.stringMatching(/^[a-z].{10,}[a-z]$/));
 });
@@ -172,7 +172,7 @@ function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: A
   const ledger = withReturned(ledgerAfter(steps), steps.length);
   // The newest answer is about the charge that verify reported last, or about no money.
   const newest = isAboutMoney ? ledger.verify.transactions.at(-1) : undefined;
-  const shows = newest === undefined ? 0n : newest.received - newest.outflow;
+  const balance = newest === undefined ? 0n : newest.received - newest.outflow;
   const findings = classify({
     ...facts,
     position: positionOf(ledger, LAG_MIN),
@@ -181,10 +181,10 @@ function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: A
     asked: OPEN.amount,
     order: order && { ...order, currency: order.isOurCurrency ? 'NGN' : 'USD' },
     currency: 'NGN',
-    verify: { outcome: 'paid', word: 'SUCCESS', shows, doubt: null },
+    verify: { outcome: 'paid', word: 'SUCCESS', balance, doubt: null },
     isUnreadable: false,
   });
-  return findings.map((one) => ({ as, elsewhere, case: one, ledger, order, verifyShows: shows }));
+  return findings.map((one) => ({ as, elsewhere, case: one, ledger, order, verifyBalance: balance }));
 }
 
 /** @throws {Error} the rules of money refuse the booking */
@@ -199,7 +199,7 @@ const withReturned = (ledger: Ledger, place: number): Ledger =>
   withBooksAt(ledger, { returned: returnedByItself(ledger) }, place);
 
 /** @throws with what does not hold of an allowed decision */
-function hold({ as, elsewhere, ledger, order, verifyShows }: Situation, effect: Effect, place: number): void {
+function hold({ as, elsewhere, ledger, order, verifyBalance }: Situation, effect: Effect, place: number): void {
   const demand = (promise: string, holds: boolean): void => {
     if (!holds) throw new Error(promise);
   };
@@ -214,7 +214,7 @@ function hold({ as, elsewhere, ledger, order, verifyShows }: Situation, effect: 
   demand('no more is missing than before', !makesGood || elsewhere || now.missing <= old.missing);
   demand('only what pays an order is captured', (booking.captured ?? 0n) > 0n === marksPaid);
   const captured = booking.captured ?? 0n;
-  const isPayable = order === OPEN && !endsOrder && verifyShows >= captured;
+  const isPayable = order === OPEN && !endsOrder && verifyBalance >= captured;
   demand('only an open order is paid, by what verify shows', !marksPaid || isPayable);
 }
 

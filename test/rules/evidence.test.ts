@@ -18,7 +18,13 @@ test.each<[string, Partial<Reading>]>([
   ['in capitals', { reference: 'REF' }],
   ['of the mode that was asked about', { mode: 'live' }],
 ])('a reading %s proves the price', (_, fields) => {
-  expect(judge(fields)).toMatchObject({ outcome: 'paid', shows: 850_000n, gone: 0n, currency: 'NGN', doubt: null });
+  expect(judge(fields)).toMatchObject({
+    outcome: 'paid',
+    balance: 850_000n,
+    outflow: 0n,
+    currency: 'NGN',
+    doubt: null,
+  });
 });
 
 test.each<[string, Partial<Reading>]>([
@@ -31,14 +37,14 @@ test.each<[string, Partial<Reading>]>([
   ['a refund that nobody can read', { refunded: '5,00' }],
   ['P10: test mode', { mode: 'test' }],
 ])('unproven, and no money, by %s', (_, fields) => {
-  expect(judge(fields)).toMatchObject({ outcome: 'unproven', shows: null });
+  expect(judge(fields)).toMatchObject({ outcome: 'unproven', balance: null });
   expect(judge(fields).doubt).toMatch(/./);
 });
 
 test('a doubt is kept beside the money', () => {
   expect(judge({ doubt: 'it is disputed' })).toMatchObject({
     outcome: 'paid',
-    shows: 850_000n,
+    balance: 850_000n,
     doubt: 'it is disputed',
   });
 });
@@ -50,8 +56,8 @@ test.each<[Partial<Reading>, string, bigint, bigint | null]>([
   [{ status: 'reversed' }, 'reversed', 0n, 850_000n],
   [{ status: 'reversed', refunded: 8000 }, 'reversed', 50_000n, 800_000n],
   [{ status: 'reversed', amount: null }, 'reversed', 0n, null],
-])('M23, P7: %j is %s, shows %s, and %s went', (fields, outcome, shows, gone) => {
-  expect(judge(fields)).toMatchObject({ outcome, shows, gone, doubt: null });
+])('M23, P7: %j is %s, shows %s, and %s went', (fields, outcome, balance, outflow) => {
+  expect(judge(fields)).toMatchObject({ outcome, balance, outflow, doubt: null });
 });
 
 test('an error is stored and logged without addresses and control characters, and cut', () => {

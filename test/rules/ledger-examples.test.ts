@@ -22,7 +22,10 @@ for (const line of PAGE.split('\n')) {
 const DAY_MS = 86_400_000;
 const HALF_AN_HOUR_MS = 1_800_000;
 
-/** `[ID] AMOUNT[, N refunded]`, `[ID] reversed`, `failed` or `pending`. A charge without a name is c1. */
+/**
+ * `[ID] AMOUNT[, N refunded]`, `[ID] reversed`, `failed` or `pending`. A charge without a name is
+ * c1.
+ */
 function answerOf(text: string): Answer {
   const { id, amount, refunded, word } =
     /^(?:(?<id>[cx]\d) )?(?:(?<amount>\d+)(?:, (?<refunded>\d+) refunded)?|(?<word>\w+))$/.exec(text)?.groups ?? {};

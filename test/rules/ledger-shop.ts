@@ -10,7 +10,9 @@ import type { Answer } from '../../src/ledger/sources.ts';
 const CURRENCY = 'NGN';
 const asText = (digest: Uint8Array): string => Buffer.from(digest).toString('hex');
 
-/** An order with one payment, as the pure rules treat it: what the program does, without a database. */
+/**
+ * An order with one payment, as the pure rules treat it: what the program does, without a database.
+ */
 export class LedgerShop {
   ledger = rules.EMPTY;
   isPaid = false;
@@ -33,13 +35,13 @@ export class LedgerShop {
     this.verifiedAt = now;
     this.failed = answer.outcome === 'failed' || answer.outcome === 'expired' ? { id: answer.id } : null;
     this.ledger = rules.observeVerify(this.ledger, answer);
-    const { outcome, balance, isDoubted } = answer;
+    const { outcome, isDoubted } = answer;
     const isUnproven = outcome === 'unproven';
-    const shows = outcome === 'paid' || outcome === 'reversed' ? balance : 0n;
+    const balance = outcome === 'paid' || outcome === 'reversed' ? answer.balance : 0n;
     const doubt = isDoubted ? 'the adapter doubts it' : null;
-    this.said = { outcome: isUnproven ? 'pending' : outcome, word: outcome, shows, doubt };
+    this.said = { outcome: isUnproven ? 'pending' : outcome, word: outcome, balance, doubt };
     const isFree = positions.historyLeaves(this.ledger, this.price) && this.ledger.books.captured === 0n;
-    const evidence = { outcome: isUnproven ? ('pending' as const) : outcome, shows, currency: CURRENCY, doubt };
+    const evidence = { outcome: isUnproven ? ('pending' as const) : outcome, balance, currency: CURRENCY, doubt };
     const order = this.order();
     if (decide({ evidence, order, isDecided: this.isDecided, isLeft: isFree }) === 'mark-paid') {
       this.book({ captured: this.price }, now);
@@ -64,7 +66,7 @@ export class LedgerShop {
     const open = this.openCase();
     if (open === undefined) return 'no case is open';
     const order = { ...this.order(), isOurCurrency: true };
-    const about = { as, elsewhere, case: open, order, verifyShows: this.said?.shows ?? 0n };
+    const about = { as, elsewhere, case: open, order, verifyBalance: this.said?.balance ?? 0n };
     const effect = effectOf({ ...about, ledger: this.ledger });
     if (typeof effect === 'string') return effect;
     if (as === 'explain') this.acknowledged.push(asText(open.digest));

@@ -21,7 +21,10 @@ const greatest = (...all: bigint[]): bigint => all.reduce((a, b) => (b > a ? b :
 
 type Row = ReturnType<typeof columnsOf>;
 type Check = (m: Row, ...functions: unknown[]) => boolean;
-/** The CHECKs of the table `ledgers`, as the migration has them: SQL of this kind is nearly a program. */
+/**
+ * The CHECKs of the table `ledgers`, as the migration has them: SQL of this kind is nearly a
+ * program.
+ */
 const SQL = readFileSync(MIGRATION, 'utf8').replace(/\s+/g, ' ');
 const WRITTEN = /CONSTRAINT "(ledgers_\w+)" CHECK \((.*?)\)(?=, CONSTRAINT| \);)/g;
 const CHECKS = [...SQL.matchAll(WRITTEN)].map(([, name = '', sql = '']): [string, Check] => {

@@ -5,8 +5,9 @@ import type { Answer } from '../../src/ledger/sources.ts';
 import { sum } from '../../src/ledger/sources.ts';
 
 /**
- * Random worlds and lives with a known truth. A world says how a payment service reports; a life is what happens to one
- * payment in it. The rules see reports only, and at the end their books are compared with the truth.
+ * Random worlds and lives with a known truth. A world says how a payment service reports; a life is
+ * what happens to one payment in it. The rules see reports only, and at the end their books are
+ * compared with the truth.
  */
 
 /** What the simulator needs of the rules. */
@@ -36,7 +37,7 @@ type Form = 'state' | 'own id' | 'charge id' | 'no id' | 'reversed row';
 /** How the service reports. A plain world reports everything at once, as documented. */
 export type World = {
   verifyIds: boolean;
-  verifyShows: 'newest' | 'first';
+  verifyBalance: 'newest' | 'first';
   historyIds: boolean;
   refundForm: Form;
   chargebackForm: Form;
@@ -74,7 +75,7 @@ export function hardWorld(random: Random): World {
   });
   return {
     verifyIds: chance(random, 0.8),
-    verifyShows: pick(random, ['newest', 'newest', 'first']),
+    verifyBalance: pick(random, ['newest', 'newest', 'first']),
     historyIds: chance(random, 0.8),
     refundForm: pick(random, ['state', 'own id', 'charge id', 'no id']),
     chargebackForm: pick(random, ['state', 'own id', 'charge id', 'no id', 'reversed row']),
@@ -93,7 +94,7 @@ export function documentedWorld(random: Random): World {
   return {
     ...hardWorld(random),
     verifyIds: true,
-    verifyShows: 'newest',
+    verifyBalance: 'newest',
     historyIds: true,
     blind: { verify: sees, history: sees },
     saysFailed: { verify: false, history: false },
@@ -162,7 +163,7 @@ class Provider {
     const at = this.seenAt(now, isClear);
     const blind = world.blind.verify;
     const seen = this.charges.filter((one, place) => one.at <= at && !(blind.again && place > 0));
-    const charge = world.verifyShows === 'newest' ? seen.at(-1) : seen[0];
+    const charge = world.verifyBalance === 'newest' ? seen.at(-1) : seen[0];
     const nothing = { id: null, isHere: true, received: null, balance: 0n, isDoubted: false };
     if (charge === undefined || (!isClear && chance(random, world.pending))) return { ...nothing, outcome: 'unproven' };
     if (!isClear && chance(random, world.forgets)) return { ...nothing, outcome: 'failed' };
@@ -217,7 +218,10 @@ class Provider {
 /** How a life ended. */
 export type Ending = 'right' | 'hidden loss' | 'loss behind a decision' | 'hidden debt' | 'false case';
 
-/** Lives one life. @param kind `plain`: paid exactly, perhaps refunded; `hard`: anything may happen */
+/**
+ * Lives one life.
+ * @param kind `plain`: paid exactly, perhaps refunded; `hard`: anything may happen
+ */
 export function live(
   seed: number,
   kind: 'plain' | 'hard' | 'documented',
@@ -418,7 +422,10 @@ class Life {
     return this.hasExplained ? 'loss behind a decision' : 'hidden loss';
   }
 
-  /** Whether what a source says now is the truth. Verify tells all only about a payment with one charge. */
+  /**
+   * Whether what a source says now is the truth. Verify tells all only about a payment with one
+   * charge.
+   */
   private whoIsRight(): { isVerifyRight: boolean; isHistoryRight: boolean } {
     const { provider, now } = this;
     const there = provider.balance(now);
@@ -448,7 +455,10 @@ const EVENTS = [
   'end',
 ] as const;
 
-/** Lives many lives. @returns how many ended in each way, and the seeds of those that did not end right */
+/**
+ * Lives many lives.
+ * @returns how many ended in each way, and the seeds of those that did not end right
+ */
 export function liveMany(
   from: number,
   lives: number,

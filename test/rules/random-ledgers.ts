@@ -6,7 +6,9 @@ import type { Ledger, Reading } from '../../src/ledger/ledger.ts';
 import type { HistoryRow } from '../../src/ledger/history.ts';
 import type { Answer } from '../../src/ledger/sources.ts';
 
-/** Random sequences of reports and bookings, as adapters can bring them. The sources need not agree. */
+/**
+ * Random sequences of reports and bookings, as adapters can bring them. The sources need not agree.
+ */
 export type Step =
   | { what: 'verify'; answer: Answer }
   | { what: 'history'; rows: HistoryRow[]; reading: Omit<Reading, 'at'> }

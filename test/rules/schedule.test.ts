@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { afterHint, followUp, isOver, nextCheck } from '../../src/payments/schedule.ts';
+import { afterNotification, followUp, isOver, nextCheck } from '../../src/payments/schedule.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -25,23 +25,24 @@ test.each([
   expect(isOver(PLACED, at(age), 30)).toBe(next === null);
 });
 
-test('hints are followed at once three times, then after pauses that grow, where nothing new is learnt', () => {
+test('notifications are followed at once three times, then after pauses that grow, where nothing new is learnt', () => {
   const quietChecks = [0, 1, 2, 3, 4, 5, 6, 60];
-  const pauses = quietChecks.map((quiet) => ageOf(afterHint(PLACED, quiet, PLACED)));
+  const pauses = quietChecks.map((quiet) => ageOf(afterNotification(PLACED, quiet, PLACED)));
   expect(pauses).toEqual([0, 0, 0, 10, 60, 600, HOUR, HOUR]);
   for (const quiet of quietChecks) {
-    expect(ageOf(afterHint(PLACED, quiet, at(2 * HOUR)))).toBe(2 * HOUR);
-    expect(ageOf(afterHint(null, quiet, PLACED))).toBe(0);
+    expect(ageOf(afterNotification(PLACED, quiet, at(2 * HOUR)))).toBe(2 * HOUR);
+    expect(ageOf(afterNotification(null, quiet, PLACED))).toBe(0);
   }
 });
 
-test('a hint that taught nothing is followed up after 3, 10 and 30 seconds, and not once hints repeat', () => {
+test('a notification that taught nothing is followed up after 3, 10 and 30 seconds, and not once notifications repeat', () => {
   const ages = [0, 2, 4, 12, 30, 31].map((age) => ageOf(followUp(PLACED, 1, at(age))));
   expect(ages).toEqual([3, 3, 10, 30, null, null]);
   expect([0, 3, 4, 60].map((quiet) => ageOf(followUp(PLACED, quiet, PLACED)))).toEqual([3, 3, null, null]);
 });
 
-// A payment is placed; its check comes so many seconds late; the next one is not before twice that delay.
+// A payment is placed; its check comes so many seconds late; the next one is not before twice that
+// delay.
 test.each([
   ['a check in time', 300, 0, 900],
   ['a check that is 20 s late', 320, 20, 900],

@@ -14,9 +14,9 @@ const answer = () => Promise.resolve({ status: 200, retryAfterSec: null });
 
 test('above the rate, whoever gave up takes no turn from those who come later', async () => {
   const traffic = createTraffic({ callsPerSecond: 50, concurrency: 50 });
-  const crowd = Array.from({ length: 90 }, () => traffic.run('verify', 'person', 400, answer));
+  const crowd = Array.from({ length: 90 }, () => traffic.run('verify', 'interactive', 400, answer));
   const ended = await Promise.allSettled(crowd);
   expect(ended.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(30);
   // Seventy dead turns would last for more than two seconds.
-  await expect(traffic.run('verify', 'person', 1_000, answer)).resolves.toMatchObject({ status: 200 });
+  await expect(traffic.run('verify', 'interactive', 1_000, answer)).resolves.toMatchObject({ status: 200 });
 });

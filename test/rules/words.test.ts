@@ -7,7 +7,8 @@ import { atText, dateOf, startOfDay, timeOf, whenText } from '../../src/custom/d
 import { amountText, balanceWords, caseWords, masked, orderWords, TEXTS } from '../../src/reporting/words.ts';
 import type { Told, ToldCase, ToldPayment, Words } from '../../src/reporting/words.ts';
 
-// What people read, of every state of an order and every class of a case. Lagos is an hour before UTC.
+// What people read, of every state of an order and every class of a case. Lagos is an hour before
+// UTC.
 
 const VIEW = { now: new Date('2026-11-26T12:00:00Z'), timeZone: 'Africa/Lagos' };
 const PAID_AT = new Date('2026-11-25T12:33:00Z');
@@ -192,7 +193,7 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
   ],
   ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
   ['contradicted', held(100n), order(), /^Look at it .*reported NGN 1.00 .* Send nothing\./],
-  ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Look at it .*does not list .* NGN 8,500.00/],
+  ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Look at it .*does not show .* NGN 8,500.00/],
   ['refund_not_shown', { missing: 100n }, paid(ALL), /^Look at it NGN 1.00 was written down .* Say so here/],
   ['unknown_reference', held(200_000n), null, /^Look at it .*NGN 2,000.00 that belongs to no order.* who paid/],
   ['unknown_status', said, order(), /^Look at it .*“ON_HOLD”.* keep asking/],
@@ -215,7 +216,10 @@ const CLASSES = {
   ...{ unknown_status: true, unreadable: true },
 } satisfies Record<CaseClass, true>;
 const WITH_MONEY = ['underpaid, asked', 'contradicted, held', 'unproven, held', 'reversed, kept', 'balance'];
-/** Every figure of the journal that people are told, those of version 1.0.0 too, and every other line of the journal that has words of its own. */
+/**
+ * Every figure of the journal that people are told, those of version 1.0.0 too, and every other
+ * line of the journal that has words of its own.
+ */
 const OLD_COUNTERS = ['came', 'went', 'earned', 'kept', 'sendBack', 'byItself', 'lost'];
 const ELSEWHERE = ['sendBackElsewhere', 'refundedElsewhere'];
 const COUNTERS: string[] = ['received', 'outflow', ...BOOK_FIGURES, ...OLD_COUNTERS, ...ELSEWHERE];
@@ -231,7 +235,7 @@ test('every state, every class and every line of the journal has its words, and 
   const shape = (text: string) => text.split(/\{\w+\}/).filter((part) => part.length > 2);
   const isTold = (text: string) => told.some((one) => shape(text).every((part) => one.includes(part.trim())));
   const untold = Object.entries(TEXTS.states).filter(([, { sentence }]) => !isTold(sentence));
-  expect(untold.map(([name]) => name)).toEqual(['foreign']);
+  expect(untold.map(([name]) => name)).toEqual(['unmatched']);
   expect(wordsOf(balanceWords({ amount: -120_000n, currency: 'NGN' }))).toContain('NGN 1,200.00 lower than');
 });
 

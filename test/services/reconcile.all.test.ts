@@ -30,7 +30,10 @@ afterEach(async () => {
   await books.close();
 });
 
-/** The books as they would be had this service been asked when its payments came: orders and its transactions. */
+/**
+ * The books as they would be had this service been asked when its payments came: orders and its
+ * transactions.
+ */
 async function agree(adapter: ServiceAdapter, style: Style, service: Awaited<ReturnType<typeof startService>>) {
   const register = async ({ reference, amount, currency }: Pick<Paid, 'reference' | 'amount' | 'currency'>) => {
     const body = {
@@ -53,8 +56,8 @@ async function agree(adapter: ServiceAdapter, style: Style, service: Awaited<Ret
     if (reading === null) throw new Error('the adapter cannot read what the service says');
     const about = { reference: order.reference, mode: 'test' as const };
     const said = evidenceOf(reading, about, adapter, { httpStatus: 200, body: '' });
-    const { outcome, word, amount, refunded, shows, currency, serviceId, doubt } = said;
-    const digest = digestOf([outcome, word, amount, refunded, shows, currency, serviceId, doubt]);
+    const { outcome, word, amount, refunded, balance, currency, serviceId, doubt } = said;
+    const digest = digestOf([outcome, word, amount, refunded, balance, currency, serviceId, doubt]);
     const sql = 'UPDATE verifications SET word = $2, service_id = $3, digest = $4 WHERE reference = $1';
     await books.database.query(sql, [order.reference, word, serviceId, digest]);
     await books.database.query('UPDATE proof_payments SET service_id = $2 WHERE reference = $1', [
@@ -73,7 +76,8 @@ test.each(Object.entries<Style>({ ...STYLES, ...MORE }))('%s: its list closes th
   books = await openBooks({ count: 8 });
   const [absent, less, foreign, odd] = books.orders as [Paid, Paid, Paid, Paid];
   const isShown = (row: unknown) => adapter.read(row)?.reference?.toLowerCase() !== absent.reference;
-  // In its place the list has a row of somebody's unpaid transaction: pages stay as long as they are.
+  // In its place the list has a row of somebody's unpaid transaction: pages stay as long as they
+  // are.
   const other = () =>
     style.record({ ...service.payment(absent.reference), reference: 'of0somebody0else', isPaid: false });
   const page: Style['page'] = (rows, next) =>

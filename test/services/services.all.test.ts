@@ -58,7 +58,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     expect(await send(all.map((one) => one.reference))).toMatchObject(style.acknowledged ?? { status: 202 });
     for (const { orderId, reference } of all) {
       await eventually(async () => (await statusOf(orderId)) === 'paid');
-      expect(await answers(reference)).toEqual([{ cause: 'hint', outcome: 'paid' }]);
+      expect(await answers(reference)).toEqual([{ cause: 'notification', outcome: 'paid' }]);
     }
   });
 
@@ -75,7 +75,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     const { orderId, reference } = await open();
     await send([reference]);
     await eventually(async () => (await answers(reference)).length > 0);
-    expect(await answers(reference)).toEqual([{ cause: 'hint', outcome: 'pending' }]);
+    expect(await answers(reference)).toEqual([{ cause: 'notification', outcome: 'pending' }]);
     expect(await statusOf(orderId)).toBe('pending');
   });
 
@@ -94,9 +94,9 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
       const { reference } = await open();
       service.show(reference, { isPaid: true });
       expect((await send([reference], by)).status).toBe(401);
-      const sql = 'SELECT status, hinted_at, answered_at FROM payments WHERE reference = $1';
+      const sql = 'SELECT status, notified_at, answered_at FROM payments WHERE reference = $1';
       const [payment] = await shop.database.query(sql, [reference]);
-      expect(payment).toEqual({ status: 'open', hinted_at: null, answered_at: null });
+      expect(payment).toEqual({ status: 'open', notified_at: null, answered_at: null });
     });
 
   test.each<[what: string, said: Partial<Payment>, why: string]>([
@@ -121,6 +121,6 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     const about = { reference, mode: 'test' as const };
     const readings = rows.map((row) => adapter.read(row)).filter((reading) => reading !== null);
     const read = readings.map((reading) => evidenceOf(reading, about, adapter, { httpStatus: 200, body: '' }));
-    expect(read.filter(({ outcome }) => outcome === 'paid')).toMatchObject([{ shows: 850_000n, currency: 'NGN' }]);
+    expect(read.filter(({ outcome }) => outcome === 'paid')).toMatchObject([{ balance: 850_000n, currency: 'NGN' }]);
   });
 });

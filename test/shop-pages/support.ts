@@ -7,7 +7,10 @@ import { WORDS, type Words } from '../../src/shop-pages/told.ts';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 type Found = { violations: { id: string; nodes: { html: string }[] }[] };
 
-/** Looks at pages on a desk and on two phones, by light and in the dark: nothing runs out, and axe finds nothing. */
+/**
+ * Looks at pages on a desk and on two phones, by light and in the dark: nothing runs out, and axe
+ * finds nothing.
+ */
 export async function expectGoodLooks(browser: Browser, ...urls: string[]): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await browser.newPage({ colorScheme });

@@ -14,8 +14,8 @@ const PATIENCE_MS = 120_000;
 type Program = { path: string; env: Record<string, string>; remove(): Promise<void> };
 
 /**
- * A real browser: the one that CHROME_PATH names, else Debian's, else the one that came from npm, as with an empty
- * CHROME_PATH.
+ * A real browser: the one that CHROME_PATH names, else Debian's, else the one that came from npm,
+ * as with an empty CHROME_PATH.
  * @returns the browser; `close` also removes what was unpacked for it
  * @throws when none of them starts: a skipped test proves nothing
  */
@@ -46,13 +46,17 @@ async function findBrowser(): Promise<Program> {
   return path === '' ? unpack() : { path, env: {}, remove: () => Promise.resolve() };
 }
 
-/** @sparticuz/chromium is made for a bare machine, and brings its libraries and a font along: x64 Linux only. */
+/**
+ * @sparticuz/chromium is made for a bare machine, and brings its libraries and a font along: x64
+ * Linux only.
+ */
 async function unpack(): Promise<Program> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error('the browser tests need Chromium: install it, and name it by CHROME_PATH');
   const folder = await mkdtemp(join(tmpdir(), 'integrator-browser-'));
   const program = `import c from '@sparticuz/chromium'; process.stdout.write(await c.executablePath())`;
-  // In a process of its own, since it takes the folder and whether it brings its libraries from the environment.
+  // In a process of its own, since it takes the folder and whether it brings its libraries from the
+  // environment.
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     env: { TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' },

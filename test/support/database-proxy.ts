@@ -5,8 +5,9 @@ export type DatabaseProxy = {
   /** The same database, reached through here. */
   url: string;
   /**
-   * up: passes on what comes by new connections. gone: all connections break, and new ones are refused. silent: they
-   * stand, and nothing passes, by those that stand then not even afterwards: so a machine vanishes.
+   * up: passes on what comes by new connections. gone: all connections break, and new ones are
+   * refused. silent: they stand, and nothing passes, by those that stand then not even afterwards:
+   * so a machine vanishes.
    */
   set(state: 'up' | 'gone' | 'silent'): void;
   close(): Promise<void>;

@@ -32,7 +32,10 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Runs statements on one connection to the server's own database: nobody may be connected to a template. */
+/**
+ * Runs statements on one connection to the server's own database: nobody may be connected to a
+ * template.
+ */
 export async function beside(url: URL, ...statements: string[]): Promise<void> {
   const server = new URL(url);
   server.pathname = '/postgres';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Looks every 50 ms until the check no longer throws and returns neither `false` nor `null`; a check made of
- * expectations returns nothing.
+ * Looks every 50 ms until the check no longer throws and returns neither `false` nor `null`; a
+ * check made of expectations returns nothing.
  * @param withinMs only ends a test that hangs: a busy machine is slow
  * @returns what the check returned
  * @throws what the check threw last, or that nothing came

@@ -17,7 +17,10 @@ export type Used = {
   ends: (() => unknown)[];
 };
 
-/** One shop for the tests of a file, and what receives its messages. The faults of a test end with it. */
+/**
+ * One shop for the tests of a file, and what receives its messages. The faults of a test end with
+ * it.
+ */
 export function useShop(options: ShopOptions | (() => Promise<ShopOptions>) = {}): Used {
   const used: Used = { shop: {} as Shop, receiver: {} as Receiver, ends: [] };
   beforeAll(async () => {
@@ -66,24 +69,29 @@ export const tryCheckout = (
 };
 
 /** A webhook that names a payment, with a true signature. @param url of the process that gets it */
-export function sendHint(shop: Shop, reference: string, url = shop.url, event = 'success'): Promise<Reply> {
+export function sendNotification(shop: Shop, reference: string, url = shop.url, event = 'success'): Promise<Reply> {
   const body = JSON.stringify({ event: `transaction.${event}`, data: { reference } });
   const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
   const headers = { 'content-type': 'application/json', 'x-signature': signature };
   return shop.request('POST', `${url}/webhooks/payments`, { body, headers });
 }
 
-/** Lets time pass for payments and messages: what was written, is due, or is leased moves into the past. */
+/**
+ * Lets time pass for payments and messages: what was written, is due, or is leased moves into the
+ * past.
+ */
 export async function letPass(database: TestDatabase, seconds: number): Promise<void> {
   const back = (columns: string[]) => columns.map((name) => `${name} = ${name} - interval '${seconds} seconds'`).join();
-  const asked = ['created_at', 'opened_at', 'answered_at', 'next_check_at', 'leased_until', 'hinted_at'];
+  const asked = ['created_at', 'opened_at', 'answered_at', 'next_check_at', 'leased_until', 'notified_at'];
   await database.query(`UPDATE payments SET ${back(asked)}`);
   await database.query(`UPDATE messages SET ${back(['next_try_at', 'leased_until', 'first_try_at'])}`);
 }
 
 const holding: pg.Client[] = [];
 
-/** Holds what a statement locks, in a transaction of its own, until it is released or the test ends. */
+/**
+ * Holds what a statement locks, in a transaction of its own, until it is released or the test ends.
+ */
 export async function hold(database: TestDatabase, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -104,7 +112,10 @@ export function waitsForLock(database: TestDatabase, statement: RegExp): Promise
   });
 }
 
-/** In the end the order is paid: once, by one message, and each of its references went to the service once at most. */
+/**
+ * In the end the order is paid: once, by one message, and each of its references went to the
+ * service once at most.
+ */
 export async function expectPaidOnce(shop: Shop, orderId: string): Promise<void> {
   await eventually(async () => {
     expect(await statusOf(shop, orderId)).toBe('paid');

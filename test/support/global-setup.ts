@@ -12,8 +12,8 @@ declare global {
 }
 
 /**
- * One real PostgreSQL for the run, the one of TEST_DATABASE_URL or one of our own, and a migrated database in it that
- * the tests clone: none sees another's rows. And the programs that they start.
+ * One real PostgreSQL for the run, the one of TEST_DATABASE_URL or one of our own, and a migrated
+ * database in it that the tests clone: none sees another's rows. And the programs that they start.
  */
 export default async function setUp(): Promise<void> {
   const removePrograms = await buildPrograms();

@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Rows of the list, newest first; or so many of them, each made when its page is asked for. */
 export type Rows = readonly unknown[] | { count: number; row(index: number): unknown };
 
-/** A page as the service writes it. `next`: the whole address of the page after it; null: there is none. */
+/**
+ * A page as the service writes it. `next`: the whole address of the page after it; null: there is
+ * none.
+ */
 export type PageStyle = (rows: readonly unknown[], at: { page: number; next: string | null }) => unknown;
 
 /** What befalls the list: a page once, or everything until `faults` is emptied. */
@@ -25,7 +28,10 @@ export type ListService = {
   rows: Rows;
   /** In wait; those that strike once are taken out as they strike. */
   faults: ListFault[];
-  /** Numbers of the pages that were asked for, and references that verify was asked about, in this order. */
+  /**
+   * Numbers of the pages that were asked for, and references that verify was asked about, in this
+   * order.
+   */
   calls: { pages: number[]; verified: string[] };
   close(): void;
 };
@@ -36,7 +42,10 @@ type Options = {
   pageSize?: number;
   /** Left out: the shape that the default adapter reads. */
   style?: PageStyle;
-  /** The record of a reference; undefined: 404. Left out: the first of its rows, where they are an array. */
+  /**
+   * The record of a reference; undefined: 404. Left out: the first of its rows, where they are an
+   * array.
+   */
   verify?: ReadonlyMap<string, unknown> | ((reference: string) => unknown);
   port?: number;
 };
@@ -47,7 +56,10 @@ const DEFAULT_STYLE: PageStyle = (data, { page, next }) => ({
   data: { data, page, hasNextPage: next !== null },
 });
 
-/** A service whose list and verify answer from what a test holds in its hands. `from` and `to` go by `createdAt`. */
+/**
+ * A service whose list and verify answer from what a test holds in its hands. `from` and `to` go by
+ * `createdAt`.
+ */
 export async function startListService(options: Options): Promise<ListService> {
   const named = (reference: string) => (row: unknown) =>
     (row as { reference?: unknown } | null)?.reference === reference;
@@ -102,7 +114,10 @@ function take(faults: ListFault[], page: number): ListFault | undefined {
   return fault;
 }
 
-/** The rows that were created within `from` and `to`. As they are newest first, two bounds are searched for. */
+/**
+ * The rows that were created within `from` and `to`. As they are newest first, two bounds are
+ * searched for.
+ */
 function windowOf(rows: Rows, query: URLSearchParams): { count: number; row(index: number): unknown } {
   const all = 'row' in rows ? rows : { count: rows.length, row: (index: number) => rows[index] };
   const countWhile = (holds: (ms: number) => boolean): number => {

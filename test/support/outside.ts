@@ -47,7 +47,10 @@ export async function timesAsked(shop: Shop, endpoint: 'initialize' | 'verify', 
   return (await shop.sandboxGet<unknown[]>(`/calls?endpoint=${endpoint}${about}`)).length;
 }
 
-/** Lets nobody ask about a payment but who is told to: the schedule is a day away, and no question is under way. */
+/**
+ * Lets nobody ask about a payment but who is told to: the schedule is a day away, and no question
+ * is under way.
+ */
 export const unschedule = (shop: Shop, reference: string): Promise<unknown> => {
   const sql = `UPDATE payments SET next_check_at = next_check_at + interval '1 day'
     WHERE reference = $1 AND (leased_until IS NULL OR leased_until < now()) RETURNING reference`;

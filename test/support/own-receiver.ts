@@ -1,8 +1,9 @@
 import type { Receiver } from '../../src/fulfilment/deliver.ts';
 
 /**
- * Stands in for src/custom/fulfilment.ts in the programs of the tests. None, unless OWN_RECEIVER is an address: then the
- * shop's own function, which asks there with every message, and never returns where the answer is 202.
+ * Stands in for src/custom/fulfilment.ts in the programs of the tests. None, unless OWN_RECEIVER is
+ * an address: then the shop's own function, which asks there with every message, and never returns
+ * where the answer is 202.
  */
 export const createReceiver = (): Receiver | null => {
   const { OWN_RECEIVER = '' } = process.env;

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems lend to whoever connects somewhere; a thousand for each worker of a run. */
+/**
+ * Below the ports that systems lend to whoever connects somewhere; a thousand for each worker of a
+ * run.
+ */
 const LOWEST = 20_000;
 const SHARE = 1_000;
 let last = Math.floor(Math.random() * SHARE);

@@ -16,7 +16,10 @@ const PROGRAMS = ['src/server.ts', 'src/worker.ts', 'src/cli.ts', 'tools/probe.t
 /** The modules that tests name as adapters. */
 const ADAPTER = /\/adapters\/\w+\.ts$|\/till\.ts$/;
 const HOOKS = 'hooks.js';
-/** WebAssembly of Prisma is compiled once only: the second time, for speed, takes longer than a test lives. */
+/**
+ * WebAssembly of Prisma is compiled once only: the second time, for speed, takes longer than a test
+ * lives.
+ */
 const FLAGS = ['--liftoff-only'];
 const require = createRequire(import.meta.url);
 const TYPESCRIPT = pathToFileURL(require.resolve('tsx')).href;
@@ -26,7 +29,10 @@ const SHOPS_OWN = /\/custom\/service\.ts$/;
 /** A test may put a receiver of its own in this place. */
 const SHOPS_RECEIVER = /\/custom\/fulfilment\.ts$/;
 
-/** A module finds the files beside its source, and a program knows that it is the one that was started. */
+/**
+ * A module finds the files beside its source, and a program knows that it is the one that was
+ * started.
+ */
 const places: Plugin = {
   name: 'places',
   setup: ({ onLoad, onResolve }) => {
@@ -73,7 +79,10 @@ async function bundle(outdir: string): Promise<Metafile> {
   return metafile;
 }
 
-/** How Node.js starts a program, as `src/server.ts`. @param isExtended whether it loads an adapter */
+/**
+ * How Node.js starts a program, as `src/server.ts`.
+ * @param isExtended whether it loads an adapter
+ */
 export function startOf(program: string, isExtended: boolean): string[] {
   const out = process.env.TEST_PROGRAMS ?? '';
   if (!PROGRAMS.includes(program)) return [...FLAGS, '--import', TYPESCRIPT, fileURLToPath(new URL(program, ROOT))];
@@ -81,7 +90,10 @@ export function startOf(program: string, isExtended: boolean): string[] {
   return [...FLAGS, ...hooks, join(out, program.replace(/ts$/, 'js'))];
 }
 
-/** A module that lets an adapter be found by the name of its source, be it named by a variable or by another adapter. */
+/**
+ * A module that lets an adapter be found by the name of its source, be it named by a variable or by
+ * another adapter.
+ */
 function hooksFor({ outputs }: Metafile): string {
   const built = Object.entries(outputs).flatMap(([file, { entryPoint }]) =>
     entryPoint === undefined ? [] : [[new URL(entryPoint, ROOT).href, new URL(file, ROOT).href]],

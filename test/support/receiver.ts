@@ -19,7 +19,10 @@ export type Receiver = {
   env: { FULFILMENT_URL: string; FULFILMENT_SECRET: string };
   /** Everything that came, refused or repeated, oldest first. */
   messages: Received[];
-  /** What it answers from now on: a status, a status for each message, or null: it breaks the connection. */
+  /**
+   * What it answers from now on: a status, a status for each message, or null: it breaks the
+   * connection.
+   */
   answer(how: number | ((message: Received) => Answer)): void;
   close(): Promise<void>;
 };

@@ -50,11 +50,19 @@ export type Shop = {
   urls: string[];
   sandbox: Sandbox | null;
   database: TestDatabase;
-  /** @param path or the whole address of another process; the body comes parsed where it is JSON, else as text */
+  /**
+   * @param path or the whole address of another process; the body comes parsed where it is JSON,
+   * else as text
+   */
   request<Body = unknown>(method: string, path: string, options?: RequestOptions): Promise<Reply<Body>>;
   /** @param input laid over one tote of Ada's @throws unless it is opened */
   checkout(input?: Record<string, unknown>): Promise<Checkout>;
-  /** Controls the sandbox. @param path below /sandbox @returns its answer @throws unless it is 2xx */
+  /**
+   * Controls the sandbox.
+   * @param path below /sandbox
+   * @returns its answer
+   * @throws unless it is 2xx
+   */
   sandboxPost<Body = unknown>(path: string, json?: unknown): Promise<Body>;
   sandboxGet<Body = unknown>(path: string): Promise<Body>;
   /** A person types a command beside the shop. @param env over the places and keys of the shop */

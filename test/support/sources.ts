@@ -5,7 +5,9 @@ const ROOT = new URL('../../', import.meta.url);
 const GENERATED = 'src/platform/prisma/';
 const IMPORT = /^(?:import|export)(?<type> type)?\b[^;'"]*?\bfrom '(?<from>[^']+)'|\bimport(?: |\()'(?<bare>[^']+)'/gm;
 
-/** One import: a path from the root, or the name of a package. A type is gone when the program runs. */
+/**
+ * One import: a path from the root, or the name of a package. A type is gone when the program runs.
+ */
 export type Import = { target: string; isType: boolean };
 
 export type Source = {

@@ -5,12 +5,18 @@ import { startOf } from './programs.ts';
 
 export type Ran = { exit: number | string; out: string; err: string };
 export type Terminal = {
-  /** Types a command, after those that were typed before it have ended. @returns its exit code, and what it said */
+  /**
+   * Types a command, after those that were typed before it have ended.
+   * @returns its exit code, and what it said
+   */
   run(words: readonly string[]): Promise<Ran>;
   close(): Promise<void>;
 };
 
-/** One process for all commands of a test file: a process for each of them takes half a second to start. */
+/**
+ * One process for all commands of a test file: a process for each of them takes half a second to
+ * start.
+ */
 export function openTerminal(env: Record<string, string>): Terminal {
   const flags = startOf('test/support/command-loop.ts', 'GATEWAY_ADAPTER' in env);
   const { PATH = '' } = process.env;

@@ -10,15 +10,17 @@ type Exception = {
 const ALL = { held: '0', missing: '850000' };
 
 /**
- * Where version 1.1 sees something else than 1.0.0 saw, by reference. Every order is one of NGN 8500.00. Its books say so
- * from the upgrade on, and not before.
+ * Where version 1.1 sees something else than 1.0.0 saw, by reference. Every order is one of NGN
+ * 8500.00. Its books say so from the upgrade on, and not before.
  */
 export const EXCEPTIONS = new Map<string, Exception>([
-  // Paid, and then both sources show no money and say ON_HOLD. In 1.0.0 that was a case, and nothing in the books.
+  // Paid, and then both sources show no money and say ON_HOLD. In 1.0.0 that was a case, and
+  // nothing in the books.
   ['1uff540403cll6vh6fzmk5cr9v', { figures: ALL }],
   ['zumbr3pndfqwlt88dscy9w9pyh', { figures: ALL }],
   ['j6fuv48kcheiosf6s0e8mngdt5', { figures: ALL }],
-  // Refunded, and charged back as well: more went than ever came. 1.0.0 had a case, and no place for it in the books.
+  // Refunded, and charged back as well: more went than ever came. 1.0.0 had a case, and no place
+  // for it in the books.
   ['3bg0hevhx1rv3jvltjn434qvm5', { figures: ALL }],
   ['vzraoo2ksje5eel7w9jclwti2d', { figures: ALL }],
   ['t4mv4c3gfbo5cugjpdhfxnb9z6', { figures: ALL }],
@@ -27,9 +29,11 @@ export const EXCEPTIONS = new Map<string, Exception>([
     '4ow6ow3au5k3ixuqn9w9tv4yl2',
     { figures: { held: '0', missing: '0' }, opens: { class: 'refund_not_shown', ...ALL } },
   ],
-  // Verify calls another charge reversed than the one that paid: 1.0.0 waited for the list for two days.
+  // Verify calls another charge reversed than the one that paid: 1.0.0 waited for the list for two
+  // days.
   ['ohq34499m2o3rjkudail4kuu6g', { figures: ALL, opens: { class: 'reversed', ...ALL } }],
-  // Verify calls another charge failed than the one that paid: 1.0.0 waited for the list for two days.
+  // Verify calls another charge failed than the one that paid: 1.0.0 waited for the list for two
+  // days.
   ['vhrv4uqkcnnkpvyktpx3zutaiq', { opens: { class: 'contradicted', ...ALL } }],
   // Of two charges in the list one went. Verify shows that one alone, and so contradicts the list.
   ['q4dibxqzdcbuuo4craz7rmyyhn', { opens: { class: 'contradicted', ...ALL } }],

@@ -6,8 +6,8 @@ import { applyMigrations } from '../../src/platform/migrate.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { loadOld, type Old } from './support.ts';
 
-// Single ledgers of version 1.0.0, as its program left them: what verify answered, and the columns of `money` that are
-// not 0. Each order is one of 8500, and the charge that pays it is A.
+// Single ledgers of version 1.0.0, as its program left them: what verify answered, and the columns
+// of `money` that are not 0. Each order is one of 8500, and the charge that pays it is A.
 
 type Answer = [outcome: string, amount: number | null, shows: number | null, id?: string, currency?: string | null];
 type Story = {

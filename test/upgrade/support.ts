@@ -10,15 +10,19 @@ import pg from 'pg';
 import { applyMigrations } from '../../src/platform/migrate.ts';
 import { beside } from '../support/database.ts';
 
-// Databases that version 1.0.0 filled, and what its service said in the end. A dump is loaded into the schema of 1.0.0.
-// Bodies of answers, messages and webhooks, reports of runs and addresses of checkouts are left out.
+// Databases that version 1.0.0 filled, and what its service said in the end. A dump is loaded into
+// the schema of 1.0.0. Bodies of answers, messages and webhooks, reports of runs and addresses of
+// checkouts are left out.
 
 const FIRST = '20261101000000_init';
 const MIGRATIONS = new URL('../../prisma/migrations/', import.meta.url);
 
 /** Rows of the books, and totals, by month. */
 type Books = Record<string, { totals: object[]; rows: object[] }>;
-/** Beside a dump: when it was made, the books that 1.0.0 printed, and what list and verify said last. */
+/**
+ * Beside a dump: when it was made, the books that 1.0.0 printed, and what list and verify said
+ * last.
+ */
 export type Said = {
   at: string;
   books: Books;
@@ -60,7 +64,10 @@ async function applyFirst(url: string): Promise<void> {
   await rm(folder, { recursive: true });
 }
 
-/** All times but those of the journal, as if the dump had been made now. What is written once is moved, too. */
+/**
+ * All times but those of the journal, as if the dump had been made now. What is written once is
+ * moved, too.
+ */
 export async function moveToNow({ query }: Old, madeAt: string): Promise<void> {
   const columns = await query<{ table: string; sets: string }>(
     `SELECT table_name AS table, string_agg(format('%1$I = %1$I + (now() - $1::timestamptz)', column_name), ', ') AS sets
@@ -111,7 +118,7 @@ export async function readKept({ query }: Old): Promise<unknown[]> {
     UNION ALL SELECT 'refunds', md5(string_agg(r::text, '' ORDER BY id)) FROM refunds r
     UNION ALL SELECT 'messages', md5(string_agg(m::text, '' ORDER BY seq)) FROM messages m
     UNION ALL SELECT 'orders', md5(string_agg(concat(id, status, paid_at), '' ORDER BY id)) FROM orders
-    UNION ALL SELECT 'payments', md5(string_agg(concat(reference, status), '' ORDER BY reference)) FROM payments
+    UNION ALL SELECT 'payments', md5(string_agg(concat(reference, replace(status::text, 'foreign', 'unmatched')), '' ORDER BY reference)) FROM payments
     UNION ALL SELECT 'cases', md5(string_agg(concat(id, class, held, missing, digest, closed_at, decision, note, number),
       '' ORDER BY id)) FROM cases`);
 }

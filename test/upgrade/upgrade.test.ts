@@ -14,9 +14,10 @@ import { openTerminal, type Terminal } from '../support/terminal.ts';
 import { EXCEPTIONS, type Amounts } from './exceptions.ts';
 import { countRows, loadOld, moveToNow, readDump, readKept, startService, type Old, type Said } from './support.ts';
 
-// What version 1.0.0 wrote is upgraded: `day` is the day of `npm run demo`; `cases` has each class of cases, open and
-// decided by each decision; in `sources`, verify and list say different things, or money comes back; in `week`, the
-// list reaches back a week, and charges have left it. The code of 1.0.0 has made each of them, and its books.
+// What version 1.0.0 wrote is upgraded: `day` is the day of `npm run demo`; `cases` has each class
+// of cases, open and decided by each decision; in `sources`, verify and list say different things,
+// or money comes back; in `week`, the list reaches back a week, and charges have left it. The code
+// of 1.0.0 has made each of them, and its books.
 
 const ZONE = 'Africa/Lagos';
 const DUMPS = [

@@ -21,7 +21,10 @@ const PATIENCE_MS = 40_000;
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/** The program as it is deployed, with a database, a payment service and a system of the shop's of its own. */
+/**
+ * The program as it is deployed, with a database, a payment service and a system of the shop's of
+ * its own.
+ */
 export async function openShop() {
   const folder = mkdtempSync(join(tmpdir(), 'integrator-demo-'));
   const postgres = await startPostgres({ folder: join(folder, 'database'), durable: false });
@@ -59,7 +62,10 @@ export async function openShop() {
   };
 }
 
-/** A call of the shop's own system, or of the sandbox's control. @throws unless it is answered 2xx */
+/**
+ * A call of the shop's own system, or of the sandbox's control.
+ * @throws unless it is answered 2xx
+ */
 export async function post<Body>(address: string, body: object): Promise<Body> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` };
   const answer = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) });

@@ -7,10 +7,16 @@ import { formatMajor, type Money } from '../../src/platform/money.ts';
 export type Fault = { what: string; where: string };
 /** What was asked for; it stands in a record that is ours. */
 export type Asked = { reference: string; money: Money };
-/** `lines`: each part of a record as it came, beside what it is taken for. `evidence`: null where it is not read. */
+/**
+ * `lines`: each part of a record as it came, beside what it is taken for. `evidence`: null where it
+ * is not read.
+ */
 export type Read = { isOurs: boolean; evidence: Evidence | null; lines: string[]; faults: Fault[] };
 
-/** Reads a record of verify or a row of the list as the program does, and compares it with what was asked for. */
+/**
+ * Reads a record of verify or a row of the list as the program does, and compares it with what was
+ * asked for.
+ */
 export function readRecord(adapter: ServiceAdapter, record: unknown, asked: Asked, raw: Raw): Read {
   const nothing = (what: string) => ({ isOurs: false, evidence: null, lines: [], faults: [{ what, where: 'read' }] });
   try {

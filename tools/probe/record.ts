@@ -29,8 +29,8 @@ type File = Record<string, Example[]>;
 const CHECK = 'npm test -- test/rules/adapter.test.ts';
 
 /**
- * Writes answers into src/custom/service.examples.json, each with what the adapter reads from it, and without what
- * looks like a person's. Of several answers of one name the last one stays.
+ * Writes answers into src/custom/service.examples.json, each with what the adapter reads from it,
+ * and without what looks like a person's. Of several answers of one name the last one stays.
  * @returns lines for people, and whether the file then passes its test
  */
 export async function record(
@@ -63,9 +63,10 @@ export async function record(
 type Recording = { reader: Reader; written: ReadonlySet<Example> };
 
 /**
- * Separates what an earlier recording wrote about the same answer: it has the same name, or the adapter now reads the
- * same status word from it.
- * @returns the examples that stay, and the names of those that go and are not replaced under their own name
+ * Separates what an earlier recording wrote about the same answer: it has the same name, or the
+ * adapter now reads the same status word from it.
+ * @returns the examples that stay, and the names of those that go and are not replaced under their
+ * own name
  */
 async function withoutEarlier(
   section: Seen['section'],
@@ -127,8 +128,9 @@ function nameOf(section: Seen['section'], reads: unknown): string {
 }
 
 /**
- * A page of the list with our own row alone: the other rows are other people's payments. Lists at any depth lose what
- * does not name our reference, because an adapter may build its rows from any of them.
+ * A page of the list with our own row alone: the other rows are other people's payments. Lists at
+ * any depth lose what does not name our reference, because an adapter may build its rows from any
+ * of them.
  */
 function onlyOurs({ answer, asked }: Seen): unknown {
   const isOurs = (one: unknown) => JSON.stringify(one).toLowerCase().includes(asked.reference.toLowerCase());

@@ -1,4 +1,5 @@
 -- Version 1.1, part 2. An order can be paid in parts: its proof of payment has one row for each payment that contributes.
+-- Columns and values get the names of the glossary in docs/order-life.md.
 --
 -- What the database promises about paid orders from now on:
 --  1. An order is paid exactly when it names the payment that completed its price, and its proof names that payment, too.
@@ -13,6 +14,12 @@ ALTER TABLE "orders" ADD COLUMN "part_paid" BIGINT NOT NULL DEFAULT 0,
     ADD CONSTRAINT "orders_part_paid" CHECK ("part_paid" >= 0);
 ALTER INDEX "orders_released_key" RENAME TO "orders_paid_key";
 CREATE UNIQUE INDEX "orders_currency_key" ON "orders"("id", "mode", "currency");
+
+ALTER TABLE "payments" RENAME COLUMN "hinted_at" TO "notified_at";
+ALTER TABLE "payments" RENAME COLUMN "signed_hint" TO "signed_notification";
+ALTER TABLE "verifications" RENAME COLUMN "shows" TO "balance";
+ALTER INDEX "verifications_shows_key" RENAME TO "verifications_balance_key";
+ALTER TYPE "payment_status" RENAME VALUE 'foreign' TO 'unmatched';
 
 -- A payment asks for the price, or for what is still due.
 ALTER TABLE "payments" DROP CONSTRAINT "payments_of_order",
@@ -77,7 +84,7 @@ ALTER TABLE "proof_payments" ADD CONSTRAINT "proof_payments_of_verification" FOR
     REFERENCES "verifications"("id", "reference") ON DELETE NO ACTION ON UPDATE NO ACTION;
 ALTER TABLE "proof_payments" ADD CONSTRAINT "proof_payments_show_what_verify_showed"
     FOREIGN KEY ("verification_id", "shown", "shown_amount", "currency")
-    REFERENCES "verifications"("id", "outcome", "shows", "currency") ON DELETE NO ACTION ON UPDATE NO ACTION;
+    REFERENCES "verifications"("id", "outcome", "balance", "currency") ON DELETE NO ACTION ON UPDATE NO ACTION;
 
 CREATE FUNCTION "check_proof"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -118,4 +125,14 @@ CREATE OR REPLACE FUNCTION "never_had_money"("the_order" TEXT) RETURNS boolean L
             SELECT FROM payments p JOIN ledgers l ON l.reference = p.reference
             WHERE p.order_id = the_order AND greatest(l.verify_most_received, l.history_most_received, l.verify_outflow,
                 l.history_outflow) > 0)
+$$;
+
+CREATE OR REPLACE FUNCTION "may_be_removed"("the_order" TEXT) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT never_had_money(the_order)
+        AND NOT EXISTS (
+            SELECT FROM messages WHERE order_id = the_order AND sent_at IS NULL
+                AND (next_try_at IS NOT NULL OR held_by IS NOT NULL OR tries > 0))
+        AND NOT EXISTS (
+            SELECT FROM payments WHERE order_id = the_order AND (next_check_at IS NOT NULL OR notified_at IS NOT NULL
+                OR leased_until > clock_timestamp() OR unreadable_since IS NOT NULL))
 $$;

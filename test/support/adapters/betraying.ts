@@ -1,7 +1,10 @@
 import { at, text } from '../../../src/gateway/adapter-helpers.ts';
 import prompt from './prompt.ts';
 
-/** What begins with `quote` it throws, with the whole record; what begins with `pass` it takes for a status. */
+/**
+ * What begins with `quote` it throws, with the whole record; what begins with `pass` it takes for a
+ * status.
+ */
 export default {
   ...prompt,
   initialize: {

@@ -2,7 +2,9 @@ import type { InitializeFields } from '../../../src/gateway/adapter.ts';
 import { at, text } from '../../../src/gateway/adapter-helpers.ts';
 import prompt from './prompt.ts';
 
-/** What `read` gets wrong in a record whose field `slip` says so: laid over what it should return. */
+/**
+ * What `read` gets wrong in a record whose field `slip` says so: laid over what it should return.
+ */
 export const READ_SLIPS: Record<string, object> = {
   'a number as its id': { id: 5 },
   'no word': { word: undefined },
@@ -10,7 +12,10 @@ export const READ_SLIPS: Record<string, object> = {
   'an id with a NUL': { id: 'tx\0' },
 };
 
-/** Texts for people that the database does not take: what is wrong with them is cut off, and the record counts. */
+/**
+ * Texts for people that the database does not take: what is wrong with them is cut off, and the
+ * record counts.
+ */
 export const TEXT_SLIPS: Record<string, object> = {
   'a word of 100,000 characters': { word: 'x'.repeat(100_000) },
   'a word with a NUL': { word: 'SUC\0CESS' },

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
-import { befall, callsOf, sendHint, useShop } from '../support/failures.ts';
+import { befall, callsOf, sendNotification, useShop } from '../support/failures.ts';
 import { comeBack, payInSilence, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// A hint is followed, and followed up where the service knows of the payment a little later than it tells.
+// A notification is followed, and followed up where the service knows of the payment a little later
+// than it tells.
 
 const { shop } = useShop({ env: { GATEWAY_CALLS_PER_SECOND: '20', CHECKOUTS_PER_MINUTE: '20' } });
 
@@ -15,7 +16,7 @@ const FLOOD = 60;
 const LATER_MS = 20_000;
 
 let shoppers = 0;
-/** A checkout of twenty minutes ago, which only a hint makes due. */
+/** A checkout of twenty minutes ago, which only a notification makes due. */
 async function open(): Promise<Checkout> {
   const checkout = await shop.checkout({ email: `shopper${(shoppers += 1)}@example.com` });
   await unschedule(shop, checkout.reference);
@@ -39,24 +40,25 @@ test('sixty times the same signed webhook about a payment that nobody pays is ta
   const checkout = await open();
   const since = Date.now();
   const statuses = new Set<number>();
-  for (let sent = 0; sent < FLOOD; sent += 1) statuses.add((await sendHint(shop, checkout.reference)).status);
+  for (let sent = 0; sent < FLOOD; sent += 1) statuses.add((await sendNotification(shop, checkout.reference)).status);
   expect(statuses).toEqual(new Set([202]));
   flooded = { checkout, since };
 });
 
 const PENDING = { body: { status: true, data: { status: 'PENDING' } } };
 const HTML = { body: '<html><h1>Please wait</h1></html>', contentType: 'text/html' };
-test('a payment of twenty minutes ago is paid soon after its hint, where verify says PENDING or HTML to the first two questions', async () => {
-  const hints = { webhook: (one: Checkout) => sendHint(shop, one.reference), return: comeBackOf };
+test('a payment of twenty minutes ago is paid soon after its notification, where verify says PENDING or HTML to the first two questions', async () => {
+  const notifications = { webhook: (one: Checkout) => sendNotification(shop, one.reference), return: comeBackOf };
   const waiting: Promise<unknown>[] = [];
   for (const says of [PENDING, HTML])
-    for (const [name, hint] of Object.entries(hints)) {
+    for (const [name, notification] of Object.entries(notifications)) {
       const checkout = await open();
       const { reference } = checkout;
       await payInSilence(shop, reference);
-      // Of the return, which waits for its answer, one: the question after ten seconds is asked of the webhook's.
+      // Of the return, which waits for its answer, one: the question after ten seconds is asked of
+      // the webhook's.
       await befall(shop, 'verify', 'body', { ...says, reference, times: name === 'webhook' ? 2 : 1 });
-      waiting.push(hint(checkout).then(() => becomesPaid(checkout)));
+      waiting.push(notification(checkout).then(() => becomesPaid(checkout)));
     }
   await Promise.all(waiting);
 });
@@ -69,18 +71,18 @@ test('a signed webhook that was not seen before is followed at once, however man
   const { reference } = checkout;
   for (let sent = 0; sent < 6; sent += 1) {
     const before = await questions(checkout);
-    await sendHint(shop, reference, shop.url, `pending.${sent}`);
+    await sendNotification(shop, reference, shop.url, `pending.${sent}`);
     await eventually(async () => (await questions(checkout)) > before);
     // What follows it up is taken away, so that only the next webhook asks.
     await unschedule(shop, reference);
   }
   await payInSilence(shop, reference);
-  await sendHint(shop, reference);
+  await sendNotification(shop, reference);
   await becomesPaid(checkout);
 });
 
-const hintOf = async ({ reference }: Checkout) => {
-  const sql = `SELECT hinted_at, next_check_at > now() + interval '1 hour' AS waits FROM payments WHERE reference = $1`;
+const notificationOf = async ({ reference }: Checkout) => {
+  const sql = `SELECT notified_at, next_check_at > now() + interval '1 hour' AS waits FROM payments WHERE reference = $1`;
   return (await shop.database.query(sql, [reference]))[0];
 };
 const returnFrom = async (address: string, reference: string, method = 'GET') => {
@@ -92,7 +94,7 @@ test('a HEAD of the return address is redirected, and makes nothing due', async 
   const checkout = await open();
   const asked = await questions(checkout);
   expect(await returnFrom('203.0.113.1', checkout.reference, 'HEAD')).toBe(303);
-  expect(await hintOf(checkout)).toEqual({ hinted_at: null, waits: true });
+  expect(await notificationOf(checkout)).toEqual({ notified_at: null, waits: true });
   expect(await questions(checkout)).toBe(asked);
 });
 
@@ -102,7 +104,7 @@ test('returns of one address beyond its limit are redirected, and make nothing d
   const returns = Array.from({ length: RETURNS_PER_MINUTE }, () => returnFrom('203.0.113.2', nobodys));
   expect(new Set(await Promise.all(returns))).toEqual(new Set([404]));
   for (let times = 0; times < 3; times += 1) expect(await returnFrom('203.0.113.2', checkout.reference)).toBe(303);
-  expect(await hintOf(checkout)).toEqual({ hinted_at: null, waits: true });
+  expect(await notificationOf(checkout)).toEqual({ notified_at: null, waits: true });
   expect(await questions(checkout)).toBe(asked);
   expect(await returnFrom('203.0.113.3', checkout.reference)).toBe(303);
   expect(await questions(checkout)).toBe(asked + 1);
@@ -127,7 +129,7 @@ test('what a webhook points at is asked about before four hundred payments that 
     SELECT substr(md5(id) || md5(id), 1, 26), id, mode, amount, currency, 'open', created_at, created_at,
       now() - interval '1 hour' FROM o`);
   await payInSilence(shop, checkout.reference);
-  await sendHint(shop, checkout.reference);
+  await sendNotification(shop, checkout.reference);
   await becomesPaid(checkout, 10_000);
   const left = `SELECT count(*)::int AS count FROM payments WHERE next_check_at < now() - interval '1 minute'`;
   expect((await shop.database.query<{ count: number }>(left))[0]?.count).toBeGreaterThan(100);
@@ -139,9 +141,9 @@ test('a signed webhook is followed within five seconds, although strangers point
   await shop.database.query(`WITH o AS (
       INSERT INTO orders (id, mode, amount, currency, email)
       SELECT 'pointed' || n, 'test', 850000, 'NGN', 'stranger@example.com' FROM generate_series(1, 300) AS n RETURNING *)
-    INSERT INTO payments (reference, order_id, mode, amount, currency, status, opened_at, hinted_at, next_check_at)
+    INSERT INTO payments (reference, order_id, mode, amount, currency, status, opened_at, notified_at, next_check_at)
     SELECT substr(md5(id) || md5(id), 1, 26), id, mode, amount, currency, 'open', created_at, now(), now() FROM o`);
-  await sendHint(shop, checkout.reference);
+  await sendNotification(shop, checkout.reference);
   await becomesPaid(checkout, 5_000);
   const left = `SELECT count(*)::int AS count FROM payments WHERE order_id LIKE 'pointed%' AND answered_at IS NULL`;
   expect((await shop.database.query<{ count: number }>(left))[0]?.count).toBeGreaterThan(100);
