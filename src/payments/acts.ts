@@ -58,12 +58,13 @@ type RefundShare = { payment: AggregatePayment; amount: bigint };
 
 /**
  * Shares a refund among the payments of the order's proof. Nobody says which of them went back. So
- * what a source reports as gone comes first, and then the newest payments. With 5000 and 3500
- * captured, and a refund of 4000:
+ * what a source reports as gone comes first, then a payment of exactly this amount, and then the
+ * newest payments. With 5000 and 3500 captured:
  *
- *   reported as gone      5000 payment   3500 payment
- *   nothing                        500           3500
- *   4000 of the first             4000              0
+ *   refund   reported as gone    of 5000   of 3500
+ *     4000   nothing                 500      3500
+ *     4000   4000 of the first      4000         0
+ *     5000   nothing                5000         0
  */
 function sharesOf(aggregate: Aggregate, paying: readonly AggregatePayment[], amount: bigint): RefundShare[] {
   let open = amount;
@@ -77,6 +78,8 @@ function sharesOf(aggregate: Aggregate, paying: readonly AggregatePayment[], amo
     }
   };
   share((payment) => goneFrom(ledgerIn(payment, aggregate.currency)));
+  const whole = shares.find(({ payment, amount: part }) => refundableIn(aggregate, payment) - part === open);
+  share((payment) => (payment === whole?.payment ? refundableIn(aggregate, payment) : 0n));
   share((payment) => refundableIn(aggregate, payment));
   return shares.filter((one) => one.amount > 0n);
 }

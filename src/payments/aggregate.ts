@@ -90,14 +90,15 @@ export function isInProof({ proof }: WithProof, reference: string): boolean {
 /**
  * The part payment that a payment is, in minor units of the order's currency; 0: it is none. A
  * person asked the customer to pay the rest of an underpaid order. Until the order is paid or ends,
- * the money stays held and no case is open about it. It counts only while verify's newest answer
+ * the money stays held and no case is open about it. It counts only while verify can be read and
  * shows all of it, undoubted, and the history leaves all of it.
  */
 export function partPaymentOf({ amount, currency, proof, endedAt }: Aggregate, payment: AggregatePayment): bigint {
   const isAsked = payment.cases.some((one) => one.decision === 'ask-rest' && one.currency === currency);
   const isOpen = proof === null && endedAt === null;
   const [newest] = payment.verifications;
-  if (!isAsked || !isOpen || isDecided(payment) || newest?.outcome !== 'paid' || newest.doubt !== null) return 0n;
+  if (!isAsked || !isOpen || isDecided(payment) || payment.unreadableSince !== null) return 0n;
+  if (newest?.outcome !== 'paid' || newest.doubt !== null) return 0n;
   const ledger = ledgerIn(payment, currency);
   const { held } = positionOf(ledger, 0);
   const isWhole = balanceIn(newest, currency) === held && historyLeaves(ledger, held);

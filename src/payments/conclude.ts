@@ -236,9 +236,18 @@ function concludeOrder(change: Change): void {
   const isLast = newest?.status === 'expired' && isOver(newest.createdAt, now, policy.payableDays);
   if (isOpen && isLast && payments.every(isDone)) setOrder(change, { endedAt: now, endedBy: BY_DEADLINE });
   const partPaidBefore = aggregate.partPaid;
-  if (partPaid(aggregate) !== partPaidBefore) setOrder(change, { partPaid: partPaid(aggregate) });
+  if (partPaid(aggregate) !== partPaidBefore) concludePartPaid(change);
   concludeStatus(change);
   if (aggregate.partPaid > partPaidBefore) tell(change, 'order.part_paid');
+}
+
+/** Other held money may be exactly what is due now. Verify is asked, and then it pays the order. */
+function concludePartPaid(change: Change): void {
+  const { aggregate, now } = change;
+  setOrder(change, { partPaid: partPaid(aggregate) });
+  if (aggregate.proof !== null) return;
+  const others = aggregate.payments.filter((one) => hasHeldMoney(one) && partPaymentOf(aggregate, one) === 0n);
+  for (const payment of others) setPayment(change, payment, { nextCheckAt: now });
 }
 
 function concludeStatus(change: Change): void {

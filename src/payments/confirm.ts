@@ -8,7 +8,7 @@ import { historyLeaves } from '../ledger/position.ts';
 import type { Answer } from '../ledger/sources.ts';
 import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
-import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
+import type { PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
 import {
   currenciesOf,
@@ -23,6 +23,7 @@ import {
 import { record, setLedger, setPayment, type Change } from './change.ts';
 import { decide } from './decide.ts';
 import { markPaid } from './mark-paid.ts';
+import { doubtIdOfPart, doubtUsedId } from './used-id.ts';
 import { afterNotification, followUp, nextCheck, nextRecheck } from './schedule.ts';
 
 /** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
@@ -81,7 +82,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
  * Behind the order's lock: is it news, what does it show, does it pay the order?
  * @returns false: it came too late
  */
-function confirmPayment(change: Change, lease: Lease, evidence: Evidence, alongside?: Alongside): boolean {
+function confirmPayment(change: Change, lease: Lease, said: Evidence, alongside?: Alongside): boolean {
   const payment = change.aggregate.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
   // Only the newest lease may write its answer. A process that stood still for longer than its
@@ -91,32 +92,13 @@ function confirmPayment(change: Change, lease: Lease, evidence: Evidence, alongs
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
   }
+  const evidence = doubtIdOfPart(change.aggregate, payment, said);
   const isNews = storeAnswer(change, payment, lease, evidence);
   if (evidence.outcome !== 'unreadable') observe(change, payment, evidence);
   alongside?.(change);
   markPaidIfProven(change, payment, evidence);
   schedule(change, payment, lease, isNews && !TEACH_NOTHING.includes(evidence.outcome), isNews);
   return true;
-}
-
-/**
- * One transaction of the service pays one order: an answer with the id of another order's is
- * doubted. This is looked up before the lock. If two orders bring the same id at the same moment, a
- * key of `proof_payments` refuses the second one, and its payment is asked about again.
- */
-async function doubtUsedId({ prisma, policy }: ConfirmParts, orderId: string, evidence: Evidence): Promise<Evidence> {
-  const { outcome, serviceId, doubt } = evidence;
-  if (outcome !== 'paid' || serviceId === null || doubt !== null) return evidence;
-  const paidBy = await findPaidBy(prisma, policy.mode, serviceId);
-  const isOthers = paidBy !== null && paidBy !== orderId;
-  return isOthers ? { ...evidence, doubt: 'the service’s id of it has paid another order' } : evidence;
-}
-
-/** @returns the id of the order that a transaction of the service has paid; null: none */
-export async function findPaidBy(prisma: PrismaClient, mode: Mode, serviceId: string): Promise<string | null> {
-  const where = { mode_serviceId: { mode, serviceId } };
-  const found = await prisma.proofPayment.findUnique({ where, select: { orderId: true } });
-  return found?.orderId ?? null;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { book } from '../ledger/ledger.ts';
 import { ledgerIn, partPaymentOf, type AggregatePayment } from './aggregate.ts';
-import { record, setLedger, setOrder, tell, type Change } from './change.ts';
+import { record, setLedger, setOrder, setPayment, tell, type Change } from './change.ts';
+import { nextRecheck } from './schedule.ts';
 
 /** A person accepted the money, whatever verify shows of it. */
 type Accepted = { by: string; note: string };
@@ -42,6 +43,8 @@ function capturePartPayments(change: Change, last: AggregatePayment): ProofPayme
   return parts.map(({ payment, amount }) => {
     const ledger = book(ledgerIn(payment, aggregate.currency), { captured: amount }, now);
     setLedger(change, payment, aggregate.currency, ledger, { what: 'captured' });
+    // From now on it is verified again at the ages of a paid order.
+    setPayment(change, payment, { nextCheckAt: payment.nextCheckAt ?? nextRecheck(now, now) });
     return contributionOf(change, payment, amount, true);
   });
 }

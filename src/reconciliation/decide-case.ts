@@ -12,7 +12,7 @@ import {
   type AggregatePayment,
 } from '../payments/aggregate.ts';
 import { record, setCase, setLedger, setOrder, type Change } from '../payments/change.ts';
-import { findPaidBy } from '../payments/confirm.ts';
+import { findPaidBy, isIdOfPart } from '../payments/used-id.ts';
 import { askNow } from '../payments/due.ts';
 import { markPaid } from '../payments/mark-paid.ts';
 import { priceEndsAt } from '../orders/order.ts';
@@ -81,6 +81,8 @@ function decide(change: Change, reference: string, deciding: Deciding, paidBy: s
   // case.
   const acknowledged = as === 'explain' ? open.digest : null;
   setCase(change, open, { decision: as, acknowledged, closedAt: change.now, closedBy: change.by, note, number });
+  if (as === 'ask-rest' && partPaymentOf(aggregate, payment) === 0n)
+    throw refused(id, 'is not decided: verify must show the money as paid, in an answer that can be read');
   return effect.marksPaid;
 }
 
@@ -144,6 +146,9 @@ function bookEffect(
     setLedger(change, payment, currency, book(known, booking, change.now), { what, data });
   }
   if (!marksPaid) return;
+  const [answer] = payment.verifications;
+  if (answer?.serviceId != null && isIdOfPart(change.aggregate, payment, answer.serviceId))
+    throw refused(id, 'is not decided: the service’s id of it is that of another payment of this order');
   if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
   markPaid(change, payment, booking.captured ?? 0n, { by, note });
 }

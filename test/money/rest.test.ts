@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
-import { asShop, buy, happens, saying, SHOP_TOKEN, stands } from './support.ts';
+import { befall, healService } from '../support/failures.ts';
+import { asShop, buy, happens, saying, SHOP_TOKEN, stands, tell } from './support.ts';
 
 // An order of NGN 8500.00, of which the customer paid 5000.00 and is asked to pay the rest,
 // 3500.00.
@@ -197,6 +198,54 @@ test.each(['refund', 'keep', 'accept'])(
   },
 );
 
+test('a part payment that cannot be read any more is a case again, and pays nothing', async () => {
+  const first = await askedForRest();
+  const body = { status: true, data: 'nonsense' };
+  await befall(shop, 'verify', 'body', { reference: first.reference, body, times: 0 });
+  await shop.sandboxPost(`/transactions/${first.reference}/webhook`);
+  await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN');
+  expect(await next(first)).toMatchObject({ status: 409, body: { type: '/problems/under-review' } });
+  await healService(shop);
+  await tell(shop, first.reference);
+  await stands(shop, first.orderId, 'pending');
+});
+
+test('the id of the part payment does not pay the rest, and the order still ends', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  const [paid] = await shop.database.query('SELECT max(service_id) AS id FROM verifications WHERE reference = $1', [
+    first.reference,
+  ]);
+  await shop.sandboxPost(`/transactions/${rest.reference}/record`, { id: paid?.id });
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'review', 'unproven 350000 0 NGN');
+  const said = saying(/that of another payment of this order/);
+  expect(await decide(rest, 'accept')).toEqual({ exit: 1, said });
+  expect(await decide(rest, 'refund')).toMatchObject({ exit: 0 });
+  await stands(shop, first.orderId, 'failed');
+});
+
+test('held money that is exactly the rest pays the order once the rest is asked for', async () => {
+  const first = await shop.checkout();
+  await letPageExpire(first);
+  const { body: second } = await next(first);
+  await happens(shop, first.reference, 'pay', { amount: 5000 });
+  await happens(shop, second.reference, 'pay', { amount: 3500 });
+  await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN', 'underpaid 350000 0 NGN');
+  expect(await decide(first, 'ask-rest')).toMatchObject({ exit: 0 });
+  await stands(shop, first.orderId, 'paid');
+});
+
+test('a part payment whose checks have ended is verified again after it paid', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await shop.database.query('UPDATE payments SET next_check_at = NULL WHERE reference = $1', [first.reference]);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
+  const due = `SELECT count(*)::int AS due FROM payments WHERE order_id = $1 AND next_check_at > now() + interval '20 h'`;
+  expect(await shop.database.query(due, [first.orderId])).toEqual([{ due: 2 }]);
+});
+
 test('a refund of an order that two payments paid is shared: first what a source reports as gone', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
@@ -213,6 +262,17 @@ test('a refund of an order that two payments paid is shared: first what a source
   const books = 'SELECT refunded::int FROM ledgers WHERE reference = ANY($1) ORDER BY refunded';
   const rows = await shop.database.query(books, [[first.reference, rest.reference]]);
   expect(rows).toEqual([{ refunded: 100_000 }, { refunded: 400_000 }]);
+});
+
+test('a refund of exactly what one payment captured is a refund of that payment', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
+  const refund = { amount: '5000.00', reason: 'a test', externalId: 'R-1' };
+  expect(await asShop(shop, `/orders/${first.orderId}/refunds`, refund)).toMatchObject({ status: 201 });
+  await happens(shop, first.reference, 'record', { amount_refunded: 5000 });
+  await stands(shop, first.orderId, 'paid');
 });
 
 test('the rest of an overpaid order cannot be asked for', async () => {
