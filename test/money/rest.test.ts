@@ -169,11 +169,16 @@ test('the first part is charged back before the rest is paid: the rest alone is 
 
 test('a chargeback of the first part is found when the customer begins to pay the rest', async () => {
   const first = await askedForRest();
+  const { body: rest } = await next(first);
   await shop.database.query(`UPDATE payments SET answered_at = now() - interval '1 hour' WHERE reference = $1`, [
     first.reference,
   ]);
   await shop.sandboxPost(`/transactions/${first.reference}/reverse`, { notify: false });
-  expect((await next(first)).body).toMatchObject({ amount: '8500.00' });
+  const { body: whole } = await next(first);
+  expect(whole).toMatchObject({ amount: '8500.00' });
+  // The page for the rest asks for 3500.00, so it is not handed out again.
+  expect(whole.reference).not.toBe(rest.reference);
+  expect(whole.checkoutUrl).not.toBe(rest.checkoutUrl);
 });
 
 test('the first part is charged back after the rest was paid: its money is missing', async () => {

@@ -12,7 +12,7 @@ import type { Answer } from '../../src/ledger/sources.ts';
 import { answers, booked, bookings, dayOf, ledgerAfter, lives, rowsOfHistory, take } from './random-ledgers.ts';
 import type { Step } from './random-ledgers.ts';
 
-const MIGRATION = new URL('../../prisma/migrations/20261128000000_ledgers/migration.sql', import.meta.url);
+const MIGRATION = new URL('../../prisma/migrations/20261129000000_version_1_1/migration.sql', import.meta.url);
 const RUNS = { numRuns: 5_000, seed: 36 };
 
 // As PostgreSQL has them, of values that are not null.
