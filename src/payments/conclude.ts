@@ -64,7 +64,16 @@ function bookReturnedByItself(change: Change, payment: AggregatePayment, currenc
     setLedger(change, payment, currency, book(ledger, { returned }, change.now), { what: 'returned by itself' });
 }
 
-/** At most one case is open: the most urgent finding that no explain decision has acknowledged. */
+/**
+ * At most one case is open: the most urgent finding that no explain decision has acknowledged. An
+ * order of 8500 was paid, and then:
+ *
+ *   what happens                     finding                  case
+ *   verify reports 8500 as gone      reversed 8500            1 opens
+ *   3500 of it come back             reversed 5000            1 changes, and so does its digest
+ *   a person writes off 5000         none                     1 is closed by the decision
+ *   the 5000 come back, too          refund_not_shown 5000    2 opens
+ */
 function concludeCase(change: Change, payment: AggregatePayment, currency: string): void {
   const findings = findingsOf(change, payment, currency);
   refreshAcknowledged(change, payment, currency, findings);

@@ -180,7 +180,15 @@ const UNREADABLE_MS = 3_600_000;
 const TEACH_NOTHING: readonly string[] = ['pending', 'not_found', 'unknown', 'unreadable'];
 
 /**
- * When it is asked about next, and whether notifications go on being followed at once.
+ * When it is asked about next, and whether notifications go on being followed at once. A payment
+ * was made at 10:00:00, and a notification about it comes at 10:00:20:
+ *
+ *   asked at    answer     regular check    follow-up    next
+ *   10:00:20    pending    10:00:45         10:00:23     10:00:23
+ *   10:00:23    pending    10:00:45         10:00:30     10:00:30
+ *   10:00:30    pending    10:00:45         10:00:50     10:00:45
+ *   10:00:45    paid       in one day       none         in one day
+ *
  * @param isTaught the answer is new and says more than that the payment is still open
  */
 function schedule(change: Change, payment: AggregatePayment, lease: Lease, isTaught: boolean, isNews: boolean): void {

@@ -51,6 +51,13 @@ type Row = { reference: string | null; currency: string | null; asks: boolean | 
  *    each source; or a case is open, or an answer could not be read.
  * 2. `is_new`: the rows are others than the ledger knows, or leave less than expected.
  *
+ *   the rows report       the ledger                              what differs
+ *   8500                  8500 captured, both sources 8500        nothing
+ *   8500 and -8500        the same                                is_new: less is left
+ *   nothing               the same, and within reach              is_new: the charge is gone
+ *   8500                  both sources 8500, nothing booked       is_open: 8500 is held
+ *   8500                  there is no such payment                it is an unmatched payment
+ *
  * Raw: Prisma has no full join.
  */
 const COMPARE = `
