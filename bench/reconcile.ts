@@ -166,14 +166,13 @@ function peakOf(pid: number): number | null {
 async function measureDay(setting: Setting): Promise<void> {
   const GATEWAY_ADAPTER = join(import.meta.dirname, 'filtering-service.ts');
   const program = await openProgram(loadConfig({ ...variables(setting), GATEWAY_ADAPTER }));
-  const { prisma, pool } = program.database;
   const { lagMin } = program.policy;
   // As the schedule looks back: lists filter by when a payment was opened, which may be long before
   // it was paid.
   const backMs = (lagMin + program.gateway.adapter.checkoutLifetimeMin) * MINUTE_MS;
   const everyMs = (24 * 60 * MINUTE_MS) / RUNS_A_DAY;
   const run = async (since: Date | null, until: Date | null) => {
-    const report = await reconcile({ ...program, prisma, pool }, { since, until });
+    const report = await reconcile(program, { since, until });
     if (since === null) refuseHalf(report, setting.count);
     return { seconds: secondsIn(report), calls: report.history.pages + report.verified };
   };

@@ -18,6 +18,7 @@ import { watchDatabase } from './alerts/metrics.ts';
 import { createNotes, type Notes } from './alerts/notes.ts';
 import { startAlerts } from './alerts/pass.ts';
 import { caseSentences } from './reporting/words.ts';
+import { grantRights } from './platform/grants.ts';
 import { applyMigrations } from './platform/migrate.ts';
 
 /** All parts, put together by hand, once for each process. */
@@ -33,9 +34,11 @@ export async function openProgram(config: Config = loadConfig()) {
   for (const warning of config.warnings) logger.warn(warning);
   const adapter = await loadAdapter(config.GATEWAY_ADAPTER);
   refuseUnusedSecrets(config, adapter);
-  const applied = await applyMigrations(config.DATABASE_URL.reveal());
+  const direct = config.DATABASE_DIRECT_URL;
+  const applied = await applyMigrations(direct.reveal());
   if (applied.length > 0) logger.info({ applied }, 'migrations applied');
-  const database = openDatabase(config.DATABASE_URL);
+  await grantRights(config.DATABASE_URL.reveal(), direct.reveal());
+  const database = openDatabase(config.DATABASE_URL, { direct });
   const { prisma } = database;
   if (!config.production) await fillCatalogue(database);
   watchDatabase(prisma, mode);
@@ -130,8 +133,7 @@ function startLoops(parts: LoopParts, loops: Loops, receiver: Receiver | null, i
   };
   repeat('deadlines', DEADLINES_EVERY_MS, () => endOverdue(parts));
   repeat('retention', DAY_MS, () => retain(prisma, config));
-  const pool = parts.database.pool;
-  loops.others.push(startReconciliation({ ...parts, pool }, config.RECONCILE_EVERY_MIN, logger));
+  loops.others.push(startReconciliation(parts, config.RECONCILE_EVERY_MIN, logger));
 }
 
 /** Something to sell, so that a stranger can buy at once: one thing for each number of decimals. */

@@ -1,109 +1,42 @@
 import { config as loadDotenv } from 'dotenv';
-import { existsSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { UserFacingError } from './platform/user-facing-error.ts';
 import { emailAddress } from './platform/email.ts';
-import { isPublicRange } from './platform/addresses.ts';
 import { OWN_NAMES } from './platform/ids.ts';
 import { MESSAGE_TYPES } from './platform/message-types.ts';
 import { Secret } from './platform/secret.ts';
 
-/**
- * From the least to the most: a viewer looks, a clerk also acts, an operator also gives money up
- * and stops sales.
- */
-export const ROLES = ['viewer', 'clerk', 'operator'] as const;
-export type Role = (typeof ROLES)[number];
-/** A person who may open the console, and who signs acts by name. */
-export type Operator = { name: string; role: Role; token: Secret };
+import {
+  bare,
+  or,
+  optional,
+  oneOf,
+  wholeNumber,
+  listOf,
+  toSecret,
+  token,
+  serviceKey,
+  webhookSecret,
+  signingSecret,
+  toUrl,
+  web,
+  origin,
+  base,
+  hostName,
+  proxy,
+  file,
+  timeZone,
+  withHost,
+  database,
+  mailServer,
+  operator,
+  ROLES,
+  type Operator,
+  type Role,
+} from './config-values.ts';
 
-// The kinds of values, and what each must be. No message quotes a value.
-const text = (must: string, holds: (text: string) => boolean) => z.string().refine(holds, must);
-const or = <T extends z.ZodType>(type: T, unset: string | null) => z.preprocess((v) => (v === '' ? unset : v), type);
-const optional = <T extends z.ZodType>(type: T) => or(type.nullable(), null);
-const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`);
-const wholeNumber = (min: number, max: number) => {
-  const holds = (digits: string) => /^\d{1,9}$/.test(digits) && +digits >= min && +digits <= max;
-  return text(`must be a whole number from ${min} to ${max}`, holds).transform(Number);
-};
-const listOf = <T extends z.ZodType>(type: T) =>
-  z.preprocess((given) => String(given).split(',').map(bare).filter(Boolean), z.array(type));
-
-const toSecret = (value: string) => new Secret(value);
-const isClean = (value: string) => /^(?!["'“‘])\P{C}+(?<!["'”’])$/u.test(value);
-// Tokens and the key travel in headers, and HTTP libraries quote in their errors what does not fit
-// there.
-const fitsHeader = (value: string) => isClean(value) && /^[\x21-\x7e]+$/.test(value);
-const header = text('must be one line of printable ASCII, without spaces or half a pair of quotes', fitsHeader);
-const token = header.transform(toSecret);
-const serviceKey = header.refine((key) => /^sk_(test|live)_./.test(key), 'must be sk_test_ or sk_live_ and more');
-const isSigner = (value: string) => isClean(value) && value !== 'whsec_';
-const webhookSecret = text('must be one whole line, without hidden characters or half a pair of quotes', isSigner)
-  .refine((value) => !/^sk_(test|live)_/i.test(value), 'holds a service key, and that signs no webhooks')
-  .transform(toSecret);
-const signingSecret = text('must be a Standard Webhooks secret: whsec_ and base64 of 24 to 64 bytes', (value) => {
-  const bytes = Buffer.from(value.slice('whsec_'.length), 'base64');
-  return value === `whsec_${bytes.toString('base64')}` && bytes.length >= 24 && bytes.length <= 64;
-}).transform(toSecret);
-
-/**
- * A public range with a shorter prefix belongs to many owners, and none of them is this shop's
- * proxy.
- */
-const WIDEST_PUBLIC_BITS = 16;
-/** Registries give single networks up to a /29 of IPv6. */
-const WIDEST_PUBLIC_BITS_V6 = 29;
-const toUrl = (value: string) => new URL(value);
-const isWeb = (value: string) =>
-  URL.canParse(value) && /^https?:\/\/(?!.*;https?:)[^\s,@/?#]+([/?#][^\s,]*)?$/i.test(value);
-const isOrigin = (value: string) => isWeb(value) && toUrl(value).origin === value.toLowerCase();
-const web = text('must be one http(s) address without user name or password', isWeb).transform(toUrl);
-const origin = text('must be origins like https://shop.example.com, without a path', isOrigin).toLowerCase();
-// Paths are appended to it: anything behind the host would end up in the middle of them.
-const base = text('must be a bare address like https://a.example.com, no path, slash or query behind it', isOrigin);
-// Compared with `new URL(checkoutUrl).hostname`, so it must be written as that is.
-const hostName = text('must be host names like pay.example.com: no scheme, port, path or star', (value) => {
-  const url = `https://${value.toLowerCase()}`;
-  return URL.canParse(url) && url === `https://${toUrl(url).hostname}` && !/\*|\.$/.test(url);
-}).toLowerCase();
-// Every client in a trusted range may choose its own address. ::ffff:0:0/96 is all of IPv4.
-const proxy = text(
-  'must be loopback, linklocal, uniquelocal, addresses or ranges; public ranges from /16 (IPv6 /29), private ones from /8 (IPv6 /7)',
-  (value) => {
-    const [, address = '', bits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(value) ?? [];
-    const [least = 1, most = 0] = { 4: [8, 32], 6: [7, 128] }[isIP(address)] ?? [];
-    const length = Number(bits ?? most);
-    const isRange = length >= least && length <= most && !/^[0:]+:ffff:/i.test(address);
-    if (!isRange) return ['loopback', 'linklocal', 'uniquelocal'].includes(value);
-    const isNarrow = length >= (isIP(address) === 4 ? WIDEST_PUBLIC_BITS : WIDEST_PUBLIC_BITS_V6);
-    return isNarrow || !isPublicRange(`${address}/${length}`);
-  },
-);
-const file = text('names no file; without a leading / it counts from the working folder', existsSync);
-const timeZone = text('must be a time zone like Europe/Berlin', (timeZone) => {
-  try {
-    // Offsets are refused: PostgreSQL reads the sign of `+03:00` the other way round.
-    return /^[a-z]/i.test(timeZone) && Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-});
-/** An address without a host, for a folder of sockets, is one for the driver and none for URL. */
-const withHost = (value: string) => value.replace('@/', '@localhost/');
-const isDatabase = (value: string) => /^postgres(ql)?:\/\/\P{C}+$/u.test(value) && URL.canParse(withHost(value));
-const database = text('must be postgres://user:password@host:5432/name; a # in the password is %23', isDatabase);
-const isMailServer = (value: string) => /^smtps?:\/\/[^\s,]+$/.test(value) && URL.canParse(value);
-const mailServer = text('must be one address like smtps://name:password@mail.example:465', isMailServer);
-
-const operator = z.string().transform((entry, context): Operator => {
-  const [, name = '', word, secret = ''] = /^([\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}):([a-z]+):(.+)$/u.exec(entry) ?? [];
-  const role = ROLES.find((known) => known === word);
-  if (role !== undefined && fitsHeader(secret)) return { name, role, token: new Secret(secret) };
-  context.addIssue(`must be entries name:role:token, comma separated; roles are ${ROLES.join(', ')}`);
-  return z.NEVER;
-});
+export { ROLES, type Operator, type Role };
 
 /** Every variable, in the order of `.env.example`. */
 export const VARIABLES = z.object({
@@ -113,6 +46,7 @@ export const VARIABLES = z.object({
   /** Null: the listening address is used. */
   PUBLIC_URL: z.preprocess((given) => String(given).replace(/\/$/, ''), optional(base.transform(toUrl))),
   DATABASE_URL: optional(database.transform(toSecret)),
+  DATABASE_DIRECT_URL: optional(database.transform(toSecret)),
   GATEWAY_URL: optional(base.transform(toUrl)),
   GATEWAY_SECRET_KEY: optional(serviceKey.transform(toSecret)),
   /** An absolute path. */
@@ -150,8 +84,10 @@ export const VARIABLES = z.object({
 type Variables = z.output<typeof VARIABLES>;
 
 /** The configuration, checked and in one piece. Secrets in it print as `[redacted]`. */
-export type Config = Omit<Variables, 'DATABASE_URL' | 'GATEWAY_URL' | 'GATEWAY_SECRET_KEY'> & {
+export type Config = Omit<Variables, 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | 'GATEWAY_URL' | 'GATEWAY_SECRET_KEY'> & {
   DATABASE_URL: Secret;
+  /** DATABASE_URL, unless it is set. */
+  DATABASE_DIRECT_URL: Secret;
   GATEWAY_URL: URL;
   GATEWAY_SECRET_KEY: Secret;
   production: boolean;
@@ -197,7 +133,9 @@ export function loadConfig(env?: Record<string, string | undefined>): Config {
   warnings.push(...holding(risks(v, production, live)));
   const mode = live ? 'live' : 'test';
   const demoShop = v.DEMO_SHOP === 'on' || (v.DEMO_SHOP === null && !production);
-  return { ...v, DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY, production, mode, demoShop, warnings };
+  const DATABASE_DIRECT_URL = v.DATABASE_DIRECT_URL ?? DATABASE_URL;
+  const needed = { DATABASE_URL, DATABASE_DIRECT_URL, GATEWAY_URL, GATEWAY_SECRET_KEY };
+  return { ...v, ...needed, production, mode, demoShop, warnings };
 }
 
 function faultsBetween(v: Variables, production: boolean, live: boolean) {
@@ -258,18 +196,25 @@ function equalSecrets(v: Variables): string[] {
 
 /** What is legal and risky. */
 function risks(v: Variables, production: boolean, live: boolean) {
-  const { pathname, hostname, search, searchParams } = toUrl(withHost(v.DATABASE_URL?.reveal() ?? 'none:'));
-  const isNear = /^$|^\/|^%2f|^localhost$|^127(\.\d+){3}$|^\[?::1\]?$/i.test(searchParams.get('host') ?? hostname);
+  const { pathname } = databaseUrl(v.DATABASE_URL);
+  const withoutTls = 'leads elsewhere without TLS: add sslmode=verify-full, unless that network is private';
   return {
     'WEBHOOK_SECRETS: is empty, so webhooks are notifications of anybody': production && v.WEBHOOK_SECRETS.length === 0,
-    'DATABASE_URL: leads elsewhere without TLS: add sslmode=verify-full, unless that network is private':
-      production && !isNear && !/[?&]ssl(mode=(require|verify-)|=true)/.test(search),
+    [`DATABASE_URL: ${withoutTls}`]: production && isFarWithoutTls(v.DATABASE_URL),
+    [`DATABASE_DIRECT_URL: ${withoutTls}`]: production && isFarWithoutTls(v.DATABASE_DIRECT_URL),
     'DATABASE_URL: is named like a database for tests, and the key is live':
       live && /(^|[^a-z])(tests?|testing|sandbox|staging|dev|development|demo)([^a-z]|$)/i.test(pathname),
     'STOREFRONT_ORIGINS: lists an origin over plain http': production && v.STOREFRONT_ORIGINS.map(toUrl).some(isHttp),
     'GATEWAY_SECRET_KEY: is a test key, so no real money moves in this production': production && !live,
     'GATEWAY_URL: is this machine, and the key is live: who listens there gets it': live && isHere(v.GATEWAY_URL),
   };
+}
+
+const databaseUrl = (secret: Secret | null) => toUrl(withHost(secret?.reveal() ?? 'none:'));
+function isFarWithoutTls(secret: Secret | null): boolean {
+  const { hostname, search, searchParams } = databaseUrl(secret);
+  const isNear = /^$|^\/|^%2f|^localhost$|^127(\.\d+){3}$|^\[?::1\]?$/i.test(searchParams.get('host') ?? hostname);
+  return !isNear && !/[?&]ssl(mode=(require|verify-)|=true)/.test(search);
 }
 
 /** A guess every second for a century finds no secret of sixteen characters. */
@@ -288,11 +233,3 @@ const isHere = (url: URL | null) => ['localhost', '127.0.0.1', '[::1]'].includes
 const isPlain = (url: URL | null) => url !== null && isHttp(url) && !isHere(url);
 /** Who is logged in on this machine, and signs commands by that name; null: it is not said. */
 export const userOfMachine = (): string | null => bare(process.env.USER ?? '') || null;
-/**
- * People paste values with quotes and line breaks around them. Quotes that are in it as well are
- * kept.
- */
-function bare(value: string): string {
-  const trimmed = value.trim();
-  return (/^(["'])((?:(?!\1).)*)\1$/s.exec(trimmed)?.[2] ?? trimmed).trim();
-}

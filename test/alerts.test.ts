@@ -44,7 +44,7 @@ async function openWorker(): Promise<void> {
     callsPerSecond: 0,
     concurrency: 8,
   });
-  const { prisma, close } = openDatabase(DATABASE_URL, 4);
+  const { prisma, close } = openDatabase(DATABASE_URL, { connections: 4 });
   const caseSentences: AlertParts['caseSentences'] = (ids) =>
     Promise.resolve(ids.map((id) => `Case ${id} is of bob@example.com.`));
   workers.push({ prisma, gateway, logger, channels: channelsOf(config, logger), caseSentences });

@@ -6,6 +6,7 @@ import { reachOf, readSources, type Source } from './support/sources.ts';
 /** Who stands below whom, the lowest first. Rooms of one floor do not know each other. */
 const FLOORS = [
   ['platform'],
+  ['config-values.ts'],
   ['config.ts'],
   ['gateway'],
   ['ledger'],

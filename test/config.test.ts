@@ -68,7 +68,12 @@ function start(env: Record<string, string>, file = '') {
 test('every variable but three has a default', () => {
   const [unset, none] = [null, [] as string[]];
   expect(JSON.parse(JSON.stringify(loadConfig(NEEDED)))).toEqual({
-    ...{ DATABASE_URL: '[redacted]', GATEWAY_URL: `${NEEDED.GATEWAY_URL}/`, GATEWAY_SECRET_KEY: '[redacted]' },
+    ...{
+      DATABASE_URL: '[redacted]',
+      DATABASE_DIRECT_URL: '[redacted]',
+      GATEWAY_URL: `${NEEDED.GATEWAY_URL}/`,
+      GATEWAY_SECRET_KEY: '[redacted]',
+    },
     ...{ NODE_ENV: 'development', HOST: '127.0.0.1', PORT: 3000, PUBLIC_URL: unset, GATEWAY_ADAPTER: unset },
     ...{ CHECKOUT_HOSTS: none, WEBHOOK_SECRETS: none, STOREFRONT_RETURN_URL: none, STOREFRONT_ORIGINS: none },
     ...{ SHOP_API_TOKEN: unset, FULFILMENT_URL: unset, FULFILMENT_SECRET: unset, FULFILMENT_EVENTS: ['order.paid'] },

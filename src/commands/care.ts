@@ -17,7 +17,7 @@ const VERDICTS = { agreed: ['AGREED', 0], findings: ['NOT AGREED', 1], incomplet
 export const CARE = [
   action('operator', 'reconcile', COMPARING, async (parts, { 'dry-run': dryRun, ...input }) => {
     const progress = (text: string) => process.stderr.write(`${text}\n`);
-    const data = await reconcile({ ...parts, pool: parts.database.pool }, { ...input, dryRun, progress });
+    const data = await reconcile(parts, { ...input, dryRun, progress });
     const [title, exitCode] = VERDICTS[data.verdict];
     const lines = data.identity.map(({ currency, serviceTotal, earned, classes, difference }) => {
       const others = Object.entries(classes).filter(([, amount]) => /[1-9]/.test(amount));

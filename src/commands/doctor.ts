@@ -29,9 +29,12 @@ const MIGRATIONS = new URL('../../prisma/migrations', import.meta.url);
 
 const DAILY: Checks = {
   database: async ({ prisma }) => {
-    const [row] = await prisma.$queryRaw<{ version: string; readOnly: string }[]>`
-      SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS "readOnly"`;
-    return [row?.readOnly === 'off', `PostgreSQL ${row?.version ?? ''} answers. Read-only: ${row?.readOnly ?? ''}.`];
+    const [row] = await prisma.$queryRaw<{ version: string; readOnly: string; owned: number }[]>`
+      SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS "readOnly",
+        (SELECT count(*)::int FROM pg_tables WHERE tableowner = current_user) AS owned`;
+    const owned = `Tables that its role owns: ${row?.owned ?? ''}.`;
+    const says = `PostgreSQL ${row?.version ?? ''} answers. Read-only: ${row?.readOnly ?? ''}. ${owned}`;
+    return [row?.readOnly === 'off', says];
   },
   migrations: async ({ prisma }) => {
     const applied = await prisma.$queryRaw<{ name: string }[]>`

@@ -28,7 +28,7 @@ const OWN: Action[] = [
     return { sentence: '' };
   }),
   action('clerk', 'compare', {}, (parts) => {
-    reconcile({ ...parts, pool: parts.database.pool }, { since: null, until: null }).catch((error: unknown) => {
+    reconcile(parts, { since: null, until: null }).catch((error: unknown) => {
       parts.logger.warn({ err: error }, 'a comparison that a person began has failed');
     });
     return Promise.resolve({ sentence: words.comparing });

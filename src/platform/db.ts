@@ -11,6 +11,10 @@ export type Database = {
   prisma: PrismaClient;
   /** Beneath Prisma: the limits of requests count in it, and /readyz looks at it. */
   pool: pg.Pool;
+  /**
+   * Opens a connection past any pooler, for what needs a session of its own. The caller ends it.
+   */
+  openSession(): Promise<pg.Client>;
   close(): Promise<void>;
 };
 
@@ -30,19 +34,24 @@ const IDLE_MS = 15_000;
  */
 const CONNECTION_LIVES_SEC = 10;
 
+type DatabaseOptions = {
+  /** At most, of this process. */
+  connections?: number;
+  /** The same database past any pooler; left out: there is no pooler. */
+  direct?: Secret;
+};
+
 /**
- * Opens a pool and Prisma's client on it. Connects at the first query.
- * @param connections at most, of this process
+ * Opens a pool and Prisma's client on it. Connects at the first query. A pooler gives each
+ * transaction another session, so behind one the limits are settings of the role, and no statement
+ * has a name.
  */
-export function openDatabase(url: Secret, connections = 20): Database {
+export function openDatabase(url: Secret, { connections = 20, direct = url }: DatabaseOptions = {}): Database {
+  const isPooled = serverOf(url) !== serverOf(direct);
   const pool = new pg.Pool({
-    connectionString: url.reveal(),
+    ...connectionTo(url, isPooled),
     max: connections,
-    connectionTimeoutMillis: 5_000,
-    // A host that fails may send nothing any more, not even a reset.
-    query_timeout: STATEMENT_MS + 2_000,
     maxLifetimeSeconds: CONNECTION_LIVES_SEC,
-    options: `-c lock_timeout=${LOCK_MS} -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_MS}`,
   });
   // A connection that breaks: the query that is under way fails of it, and the pool opens another
   // one.
@@ -50,20 +59,46 @@ export function openDatabase(url: Secret, connections = 20): Database {
   const prisma = new PrismaClient({
     // Named statements are planned once for each connection: measured, the largest read takes a
     // quarter of the time.
-    adapter: new PrismaPg(pool, {
-      statementNameGenerator: ({ sql }) => createHash('sha1').update(sql).digest('base64'),
-    }),
+    adapter: new PrismaPg(pool, isPooled ? {} : { statementNameGenerator: nameOfStatement }),
     errorFormat: 'minimal',
     transactionOptions: { maxWait: 5_000, timeout: TRANSACTION_MS },
   });
   return {
     prisma,
     pool,
+    openSession: async () => {
+      const session = new pg.Client(connectionTo(direct, false));
+      // A connection that breaks: the query that is under way fails of it.
+      session.on('error', () => undefined);
+      await session.connect();
+      return session;
+    },
     close: async () => {
       await prisma.$disconnect();
       await pool.end();
     },
   };
+}
+
+function connectionTo(url: Secret, isPooled: boolean): pg.ClientConfig {
+  const limits = `-c lock_timeout=${LOCK_MS} -c statement_timeout=${STATEMENT_MS} -c idle_in_transaction_session_timeout=${IDLE_MS}`;
+  return {
+    connectionString: url.reveal(),
+    connectionTimeoutMillis: 5_000,
+    // A host that fails may send nothing any more, not even a reset.
+    query_timeout: STATEMENT_MS + 2_000,
+    options: isPooled ? '' : limits,
+  };
+}
+
+/** Where an address leads to. A pooler listens at another host or port than its database. */
+function serverOf(url: Secret): string {
+  const { host, port } = new pg.Client({ connectionString: url.reveal() });
+  return `${host}:${port}`;
+}
+
+function nameOfStatement({ sql }: { sql: string }): string {
+  return createHash('sha1').update(sql).digest('base64');
 }
 
 /** PostgreSQL's code of an error, wherever Prisma has put it; null: it is not the database's. */

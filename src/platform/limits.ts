@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, QueryConfig } from 'pg';
 import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { siteOf } from './addresses.ts';
 import { Problem } from './problem.ts';
@@ -60,7 +60,8 @@ function createCounter({ pool, name, points, perSec }: LimitOptions): Limit {
       ? memory
       : new RateLimiterPostgres({
           ...own,
-          storeClient: pool,
+          // The library names its statements, and a pooler may take none with a name.
+          storeClient: { query: ({ text, values }: QueryConfig) => pool.query(text, values) },
           storeType: 'pool',
           tableName: 'rate_limits',
           tableCreated: true,

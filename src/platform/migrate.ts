@@ -17,6 +17,7 @@ const LOCK = 72_707_369;
 const LOCK_WAIT_MS = 60_000;
 const NO_SUCH_TABLE = '42P01';
 const NOT_IN_A_TRANSACTION = '25001';
+const NOT_ALLOWED = '42501';
 
 /**
  * Brings the database to the schema of this version, as `prisma migrate deploy` does and without
@@ -27,7 +28,8 @@ const NOT_IN_A_TRANSACTION = '25001';
  * @param folder of migration folders
  * @returns the names of what was applied, in their order
  * @throws {UserFacingError} when a migration fails, failed earlier, or was edited after it had been
- * applied
+ * applied; and when
+ *   the role may not migrate
  * @throws the database's error when it cannot be reached
  */
 export async function applyMigrations(databaseUrl: string, folder: URL | string = FOLDER): Promise<string[]> {
@@ -46,6 +48,10 @@ export async function applyMigrations(databaseUrl: string, folder: URL | string 
     const pending = pendingOf(migrations, (await readApplied(session)) ?? (await openTable(session)));
     for (const migration of pending) await apply(session, migration);
     return pending.map(({ name }) => name);
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError && error.code === NOT_ALLOWED)) throw error;
+    const advice = 'Run migrate with the address of the owner of the tables in DATABASE_DIRECT_URL';
+    throw new UserFacingError(`This role may not migrate the database: ${error.message}. ${advice}.`);
   } finally {
     // Ends the lock as well.
     await session.end();

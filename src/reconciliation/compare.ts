@@ -182,7 +182,7 @@ export function reachHours(reachesBackDays: number | null): number {
  * at it: both sources report what we booked, and no case is open.
  * @returns null: more than MOST_DIFFERENCES differ
  */
-export async function compare(client: pg.PoolClient, judged: Judged): Promise<Comparison | null> {
+export async function compare(client: pg.Client, judged: Judged): Promise<Comparison | null> {
   const { mode, startedAt, lagMin, reachesBackDays } = judged;
   const values = [mode, startedAt, lagMin, reachHours(reachesBackDays), MOST_DIFFERENCES + 100];
   const { rows } = await client.query<Row>({ text: COMPARE, values, ...PATIENT });
@@ -209,9 +209,9 @@ function countsOf(rows: readonly Row[]): Comparison['counts'] {
 }
 
 /** Applies the history to the ledgers of usual new payments. */
-export async function applyFirst(client: pg.PoolClient, judged: Judged): Promise<void> {
+export async function applyFirst(client: pg.Client, judged: Judged): Promise<void> {
   // PostgreSQL has known the table empty, and would join it row by row.
-  await client.query({ text: 'ANALYZE history_rows', ...PATIENT });
+  await client.query({ text: 'SELECT analyze_history_rows()', ...PATIENT });
   const { mode, startedAt, reachesBackDays } = judged;
   await client.query({ text: APPLY_FIRST, values: [mode, startedAt, reachHours(reachesBackDays)], ...PATIENT });
 }
@@ -239,7 +239,7 @@ export type ReportedRow = Omit<ReadableRow, 'reference'>;
 export type ReportedRows = ReadonlyMap<string, ReportedRow[]>;
 
 /** All rows about these references. A row that names no currency is about the payment's own. */
-export async function rowsAbout(client: pg.PoolClient, mode: Mode, references: string[]): Promise<ReportedRows> {
+export async function rowsAbout(client: pg.Client, mode: Mode, references: string[]): Promise<ReportedRows> {
   // Use the locked connection, so that losing the lock aborts the run.
   const text = `
     SELECT h.reference, coalesce(nullif(h.currency, ''), p.currency, '') AS currency, received, outflow,
@@ -274,7 +274,7 @@ export function setAside(prisma: PrismaClient, mode: Mode): Promise<number> {
  * Rows that were read after the last checkpoint, or all of them. Raw: millions take longer than
  * Prisma may.
  */
-export async function dropRows(client: pg.PoolClient, mode: Mode, afterId: string): Promise<void> {
+export async function dropRows(client: pg.Client, mode: Mode, afterId: string): Promise<void> {
   const text = 'DELETE FROM history_rows WHERE mode = $1 AND id > $2';
   await client.query({ text, values: [mode, afterId], ...PATIENT });
 }

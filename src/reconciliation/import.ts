@@ -21,7 +21,7 @@ export type Counts = {
 /** Where a run that was interrupted goes on: its rows up to `lastId` are in `history_rows`. */
 export type Checkpoint = { next: Position | null; lastId: string; counts: Counts; window: string };
 
-type ImportParts = { prisma: PrismaClient; gateway: Gateway; client: pg.PoolClient };
+type ImportParts = { prisma: PrismaClient; gateway: Gateway; client: pg.Client };
 type Save = (checkpoint: Checkpoint) => Promise<unknown>;
 type Imported = { end: End; counts: Counts; isBroken: boolean };
 

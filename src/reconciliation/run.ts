@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { storable } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { AskParts } from '../payments/due.ts';
-import { isDatabaseAway } from '../platform/db.ts';
+import { isDatabaseAway, type Database } from '../platform/db.ts';
 import type { Prisma, Run } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
 import { proveCash } from './cash.ts';
@@ -15,7 +15,7 @@ import { createIdentity, type Identity } from './identity.ts';
 import { importHistory, type Checkpoint, type Counts } from './import.ts';
 import { openItems, type Report } from './report.ts';
 
-export type ReconcileParts = AskParts & { gateway: Gateway; pool: pg.Pool; onMessage: () => void; logger: Logger };
+export type ReconcileParts = AskParts & { gateway: Gateway; database: Database; onMessage(): void; logger: Logger };
 
 export type RunOptions = {
   /** A window of the history, which judges no totals; both null: the whole history. */
@@ -50,7 +50,7 @@ const BEGIN = 'is it the right account? If it had payments before this shop, run
  * @throws {UserFacingError} while another run is under way (exit code 2)
  */
 export async function reconcile(parts: ReconcileParts, options: RunOptions): Promise<Report> {
-  const client = await parts.pool.connect();
+  const client = await parts.database.openSession();
   try {
     // Until the connection ends. Its statements may take longer than those that somebody waits for.
     const { rows } = await client.query<{ had: boolean }>(
@@ -63,13 +63,13 @@ export async function reconcile(parts: ReconcileParts, options: RunOptions): Pro
   } finally {
     // The server notices a closed connection late, and the next run must not.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
-    client.release(true);
+    void client.end().catch(() => undefined);
   }
 }
 
-type Running = ReconcileParts & { client: pg.PoolClient; options: RunOptions; run: Run; counts: Counts };
+type Running = ReconcileParts & { client: pg.Client; options: RunOptions; run: Run; counts: Counts };
 
-async function runLocked(parts: ReconcileParts, client: pg.PoolClient, options: RunOptions): Promise<Report> {
+async function runLocked(parts: ReconcileParts, client: pg.Client, options: RunOptions): Promise<Report> {
   const { prisma, gateway } = parts;
   const { run, checkpoint } = await openRun(parts, client, options);
   const where = { id: run.id };
@@ -95,7 +95,7 @@ const ended = () => ({ endedAt: new Date(), verdict: 'incomplete', checkpoint: {
 /** The run that was interrupted, if its rows are still there, or a new one. */
 async function openRun(
   { prisma, gateway, policy: { mode } }: ReconcileParts,
-  client: pg.PoolClient,
+  client: pg.Client,
   { since, until, dryRun = false }: RunOptions,
 ): Promise<{ run: Run; checkpoint: Checkpoint }> {
   // A checkpoint belongs to one version of the adapter: another one may page, read or count
@@ -185,7 +185,7 @@ async function judge(running: Running): Promise<Report> {
 
 /** A dry run undoes what it applied. */
 async function compareWhole(
-  client: pg.PoolClient,
+  client: pg.Client,
   judged: Parameters<typeof compare>[1],
   isDry: boolean,
 ): Promise<Comparison | null> {

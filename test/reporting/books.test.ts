@@ -112,7 +112,7 @@ let database: Database;
 const ledgers: Ledger[] = [];
 beforeAll(async () => {
   clone = await cloneDatabase();
-  database = openDatabase(new Secret(clone.url), 2);
+  database = openDatabase(new Secret(clone.url), { connections: 2 });
   for (const [what, steps] of STORIES) ledgers.push(await played(what, steps));
   await addPayment(OLD);
   for (const [at, counter, amount] of OLD_LINES) await addLine(OLD, at, 'x', { counter, amount });

@@ -18,7 +18,7 @@ let database: Database;
 let orders: string[];
 beforeAll(async () => {
   shop = await startShop({ env: { SHOP_API_TOKEN: SHOP_TOKEN } });
-  database = openDatabase(new Secret(shop.database.url), 2);
+  database = openDatabase(new Secret(shop.database.url), { connections: 2 });
   orders = [
     (await buy(shop)).orderId,
     await refundedInPart('10.00'),

@@ -173,7 +173,7 @@ test('every state looks right at every width, by light and in the dark', async (
 });
 
 test('all that it says stands in the file of words', async () => {
-  const database = openDatabase(new Secret(desk.database.url), 1);
+  const database = openDatabase(new Secret(desk.database.url), { connections: 1 });
   const site = { words: FOREIGN, home: '/', isTest: true, view: { now: new Date(), timeZone: 'UTC' } };
   for (const [state, id] of made) {
     const order = await findShown(database.prisma, 'test', id);

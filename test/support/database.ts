@@ -8,6 +8,9 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
+/** Of roles that live as long as a test. */
+const PASSWORD = 'opens_a_test_database';
+
 /** Any number that nothing else locks in that database. */
 const CLONING = 7_411;
 
@@ -19,6 +22,10 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   // One at a time: a copy that another one makes would keep the template busy.
   await beside(template, `SELECT pg_advisory_lock(${CLONING})`, `CREATE DATABASE ${name} TEMPLATE ${nameOf(template)}`);
+  return open(url);
+}
+
+function open(url: URL): TestDatabase {
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   // Whoever stops the server in a test breaks connections that nobody uses.
   pool.on('error', () => undefined);
@@ -27,9 +34,42 @@ export async function cloneDatabase(): Promise<TestDatabase> {
     query: async <Row>(sql: string, values: unknown[] = []) => (await pool.query(sql, values)).rows as Row[],
     drop: async () => {
       await pool.end();
-      await beside(template, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await beside(url, `DROP DATABASE IF EXISTS ${nameOf(url)} WITH (FORCE)`);
     },
   };
+}
+
+export type RolesDatabase = { database: TestDatabase; ownerUrl: string; programUrl: string };
+
+/**
+ * A database without tables, and the addresses of two roles: its owner, and one that may only
+ * connect to it.
+ */
+export async function databaseOfRoles(): Promise<RolesDatabase> {
+  const server = new URL(process.env.TEST_TEMPLATE_URL ?? '');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const [owner, program] = [`${name}_owner`, `${name}_program`];
+  await beside(
+    server,
+    `CREATE ROLE ${owner} LOGIN PASSWORD '${PASSWORD}'`,
+    `CREATE ROLE ${program} LOGIN PASSWORD '${PASSWORD}'`,
+    `CREATE DATABASE ${name} OWNER ${owner}`,
+    `REVOKE ALL ON DATABASE ${name} FROM PUBLIC`,
+    `GRANT CONNECT ON DATABASE ${name} TO ${program}`,
+  );
+  const addressFor = (role: string) => {
+    const url = new URL(server);
+    Object.assign(url, { username: role, password: PASSWORD, pathname: `/${name}` });
+    return url;
+  };
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  const database = open(url);
+  const drop = async () => {
+    await database.drop();
+    await beside(server, `DROP ROLE ${owner}`, `DROP ROLE ${program}`);
+  };
+  return { database: { ...database, drop }, ownerUrl: addressFor(owner).href, programUrl: addressFor(program).href };
 }
 
 /**

@@ -34,6 +34,8 @@ export type Checkout = {
 };
 
 export type ShopOptions = {
+  /** Left out: a migrated one of its own. Either way, stopping the shop drops it. */
+  database?: TestDatabase;
   env?: Record<string, string>;
   /** How many servers share the database. */
   processes?: number;
@@ -86,7 +88,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   while (ports.length < processes) ports.push(await freePort());
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);
   const [url = ''] = urls;
-  const database = await cloneDatabase();
+  const database = options.database ?? (await cloneDatabase());
   const sandbox = wantsSandbox
     ? await startSandbox({ key: TEST_KEY, webhookUrl: `${url}/webhooks/payments`, webhookSecret: WEBHOOK_SECRET })
     : null;

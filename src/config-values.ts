@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { isPublicRange } from './platform/addresses.ts';
+import { Secret } from './platform/secret.ts';
+
+/**
+ * From the least to the most: a viewer looks, a clerk also acts, an operator also gives money up
+ * and stops sales.
+ */
+export const ROLES = ['viewer', 'clerk', 'operator'] as const;
+export type Role = (typeof ROLES)[number];
+/** A person who may open the console, and who signs acts by name. */
+export type Operator = { name: string; role: Role; token: Secret };
+
+// The kinds of values, and what each must be. No message quotes a value.
+const text = (must: string, holds: (text: string) => boolean) => z.string().refine(holds, must);
+export const or = <T extends z.ZodType>(type: T, unset: string | null) =>
+  z.preprocess((v) => (v === '' ? unset : v), type);
+export const optional = <T extends z.ZodType>(type: T) => or(type.nullable(), null);
+export const oneOf = <const T extends readonly string[]>(words: T) =>
+  z.enum(words, `must be one of ${words.join(', ')}`);
+export const wholeNumber = (min: number, max: number) => {
+  const holds = (digits: string) => /^\d{1,9}$/.test(digits) && +digits >= min && +digits <= max;
+  return text(`must be a whole number from ${min} to ${max}`, holds).transform(Number);
+};
+export const listOf = <T extends z.ZodType>(type: T) =>
+  z.preprocess((given) => String(given).split(',').map(bare).filter(Boolean), z.array(type));
+
+export const toSecret = (value: string) => new Secret(value);
+const isClean = (value: string) => /^(?!["'“‘])\P{C}+(?<!["'”’])$/u.test(value);
+// Tokens and the key travel in headers, and HTTP libraries quote in their errors what does not fit
+// there.
+const fitsHeader = (value: string) => isClean(value) && /^[\x21-\x7e]+$/.test(value);
+const header = text('must be one line of printable ASCII, without spaces or half a pair of quotes', fitsHeader);
+export const token = header.transform(toSecret);
+export const serviceKey = header.refine(
+  (key) => /^sk_(test|live)_./.test(key),
+  'must be sk_test_ or sk_live_ and more',
+);
+const isSigner = (value: string) => isClean(value) && value !== 'whsec_';
+export const webhookSecret = text(
+  'must be one whole line, without hidden characters or half a pair of quotes',
+  isSigner,
+)
+  .refine((value) => !/^sk_(test|live)_/i.test(value), 'holds a service key, and that signs no webhooks')
+  .transform(toSecret);
+export const signingSecret = text(
+  'must be a Standard Webhooks secret: whsec_ and base64 of 24 to 64 bytes',
+  (value) => {
+    const bytes = Buffer.from(value.slice('whsec_'.length), 'base64');
+    return value === `whsec_${bytes.toString('base64')}` && bytes.length >= 24 && bytes.length <= 64;
+  },
+).transform(toSecret);
+
+/**
+ * A public range with a shorter prefix belongs to many owners, and none of them is this shop's
+ * proxy.
+ */
+const WIDEST_PUBLIC_BITS = 16;
+/** Registries give single networks up to a /29 of IPv6. */
+const WIDEST_PUBLIC_BITS_V6 = 29;
+export const toUrl = (value: string) => new URL(value);
+const isWeb = (value: string) =>
+  URL.canParse(value) && /^https?:\/\/(?!.*;https?:)[^\s,@/?#]+([/?#][^\s,]*)?$/i.test(value);
+const isOrigin = (value: string) => isWeb(value) && toUrl(value).origin === value.toLowerCase();
+export const web = text('must be one http(s) address without user name or password', isWeb).transform(toUrl);
+export const origin = text('must be origins like https://shop.example.com, without a path', isOrigin).toLowerCase();
+// Paths are appended to it: anything behind the host would end up in the middle of them.
+export const base = text(
+  'must be a bare address like https://a.example.com, no path, slash or query behind it',
+  isOrigin,
+);
+// Compared with `new URL(checkoutUrl).hostname`, so it must be written as that is.
+export const hostName = text('must be host names like pay.example.com: no scheme, port, path or star', (value) => {
+  const url = `https://${value.toLowerCase()}`;
+  return URL.canParse(url) && url === `https://${toUrl(url).hostname}` && !/\*|\.$/.test(url);
+}).toLowerCase();
+// Every client in a trusted range may choose its own address. ::ffff:0:0/96 is all of IPv4.
+export const proxy = text(
+  'must be loopback, linklocal, uniquelocal, addresses or ranges; public ranges from /16 (IPv6 /29), private ones from /8 (IPv6 /7)',
+  (value) => {
+    const [, address = '', bits] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(value) ?? [];
+    const [least = 1, most = 0] = { 4: [8, 32], 6: [7, 128] }[isIP(address)] ?? [];
+    const length = Number(bits ?? most);
+    const isRange = length >= least && length <= most && !/^[0:]+:ffff:/i.test(address);
+    if (!isRange) return ['loopback', 'linklocal', 'uniquelocal'].includes(value);
+    const isNarrow = length >= (isIP(address) === 4 ? WIDEST_PUBLIC_BITS : WIDEST_PUBLIC_BITS_V6);
+    return isNarrow || !isPublicRange(`${address}/${length}`);
+  },
+);
+export const file = text('names no file; without a leading / it counts from the working folder', existsSync);
+export const timeZone = text('must be a time zone like Europe/Berlin', (timeZone) => {
+  try {
+    // Offsets are refused: PostgreSQL reads the sign of `+03:00` the other way round.
+    return /^[a-z]/i.test(timeZone) && Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+});
+/** An address without a host, for a folder of sockets, is one for the driver and none for URL. */
+export const withHost = (value: string) => value.replace('@/', '@localhost/');
+const isDatabase = (value: string) => /^postgres(ql)?:\/\/\P{C}+$/u.test(value) && URL.canParse(withHost(value));
+export const database = text('must be postgres://user:password@host:5432/name; a # in the password is %23', isDatabase);
+const isMailServer = (value: string) => /^smtps?:\/\/[^\s,]+$/.test(value) && URL.canParse(value);
+export const mailServer = text('must be one address like smtps://name:password@mail.example:465', isMailServer);
+
+export const operator = z.string().transform((entry, context): Operator => {
+  const [, name = '', word, secret = ''] = /^([\p{L}\p{N}][\p{L}\p{N} ._-]{0,79}):([a-z]+):(.+)$/u.exec(entry) ?? [];
+  const role = ROLES.find((known) => known === word);
+  if (role !== undefined && fitsHeader(secret)) return { name, role, token: new Secret(secret) };
+  context.addIssue(`must be entries name:role:token, comma separated; roles are ${ROLES.join(', ')}`);
+  return z.NEVER;
+});
+
+/**
+ * People paste values with quotes and line breaks around them. Quotes that are in it as well are
+ * kept.
+ */
+export function bare(value: string): string {
+  const trimmed = value.trim();
+  return (/^(["'])((?:(?!\1).)*)\1$/s.exec(trimmed)?.[2] ?? trimmed).trim();
+}
