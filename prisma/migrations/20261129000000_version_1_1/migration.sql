@@ -1,8 +1,8 @@
 -- Version 1.1. It keeps all rows of a database of 1.0.0. Servers of 1.0.0 cannot run beside it.
 --
 -- The ledger keeps what each source reported and what we booked, and merges nothing. An order can be paid in parts: its
--- proof of payment has one row for each payment that contributes. Columns and values get the names of the glossary in
--- docs/order-life.md.
+-- proof of payment has one row for each payment that contributes. Columns and values get the names of the
+-- glossary in README.md.
 --
 -- What the database promises about money from now on:
 --  1. An order is paid exactly when it names the payment that completed its price, and its proof names that payment, too.
