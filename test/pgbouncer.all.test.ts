@@ -1,89 +1,88 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { startDesk, type Desk } from './reconciliation/support.ts';
-import { databaseOfRoles, type RolesDatabase } from './support/database.ts';
-import { eventually } from './support/eventually.ts';
-import { settle, statusOf } from './support/outside.ts';
-import { freePort } from './support/ports.ts';
-import type { Checkout } from './support/shop.ts';
+import { beside, databaseOfRoles } from './support/database.ts';
+import { callsOf, expectPaidOnce, sendNotification } from './support/failures.ts';
+import { payInSilence } from './support/outside.ts';
+import { PGBOUNCER, startPgBouncer } from './support/pgbouncer.ts';
 
-// A real PgBouncer in transaction mode stands between the program and its database. Debian has it in
-// the package `pgbouncer`. Without it, nothing is tested here.
+// Two servers behind a PgBouncer in transaction mode, whose three sessions they share. Their role
+// owns nothing; only migrations and reconciliation go past PgBouncer.
 
-const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
-const BINARY = FOLDERS.map((folder) => join(folder, 'pgbouncer')).find(existsSync);
-const withPooler = BINARY === undefined ? test.skip : test;
+const [run, title] =
+  PGBOUNCER === undefined
+    ? [describe.skip, 'skipped, because pgbouncer is not installed']
+    : [describe, 'PgBouncer in transaction mode'];
 
-let roles: RolesDatabase;
-let folder: string;
-let pooler: ChildProcess;
-let poolerUrl: URL;
-let desk: Desk | undefined;
-beforeAll(async () => {
-  if (BINARY === undefined) return;
-  roles = await databaseOfRoles();
-  poolerUrl = new URL(roles.programUrl);
-  const { hostname, port, username, password, pathname } = poolerUrl;
-  const listenPort = await freePort();
-  folder = await mkdtemp(join(tmpdir(), 'integrator-pgbouncer-'));
-  const name = pathname.slice(1);
-  const config = `[databases]
-${name} = host=${hostname} port=${port} dbname=${name} user=${username} password=${password}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${listenPort}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = 4
-`;
-  await writeFile(join(folder, 'pgbouncer.ini'), config);
-  await chmod(folder, 0o755);
-  // It refuses to run as root.
-  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  pooler = spawn(BINARY, [...user, join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
-  poolerUrl.port = String(listenPort);
-  await eventually(() => isListening(listenPort));
-  const env = { DATABASE_URL: poolerUrl.href, DATABASE_DIRECT_URL: roles.ownerUrl };
-  desk = await startDesk({ database: roles.database, env });
-});
-afterAll(async () => {
-  if (BINARY === undefined) return;
-  await desk?.stop();
-  pooler.kill('SIGTERM');
-  if (pooler.exitCode === null) await once(pooler, 'exit');
-  await rm(folder, { recursive: true });
-});
+run(title, () => {
+  let desk: Desk;
+  let throughBouncer: pg.Pool;
+  /** What is to end after the last test, also where the rest did not start. */
+  const ends: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    const { database, ownerUrl, programUrl } = await databaseOfRoles();
+    const role = new URL(programUrl).username;
+    await beside(
+      new URL(database.url),
+      `ALTER ROLE ${role} SET lock_timeout = '2s'`,
+      `ALTER ROLE ${role} SET statement_timeout = '10s'`,
+      `ALTER ROLE ${role} SET idle_in_transaction_session_timeout = '15s'`,
+    );
+    const bouncer = await startPgBouncer(programUrl);
+    ends.push(bouncer.close);
+    const places = { DATABASE_URL: bouncer.url, DATABASE_DIRECT_URL: ownerUrl };
+    desk = await startDesk({ database, processes: 2, env: { ...places, CHECKOUTS_PER_MINUTE: '10000' } });
+    ends.push(desk.stop);
+    throughBouncer = new pg.Pool({ connectionString: bouncer.url, max: 3 });
+    ends.push(() => throughBouncer.end());
+  });
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
 
-async function isListening(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
-}
+  test('purchases at once and a burst of webhooks: each order is paid once', async () => {
+    const open = await Promise.all(Array.from({ length: 20 }, () => desk.checkout()));
+    await Promise.all(open.map(({ reference }) => payInSilence(desk, reference)));
+    const notifications = open.flatMap(({ reference }) =>
+      desk.urls.flatMap((url) => [0, 1, 2].map(() => sendNotification(desk, reference, url))),
+    );
+    const answers = await Promise.all(notifications);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    for (const { orderId } of open) await expectPaidOnce(desk, orderId);
+    expect((await callsOf(desk, 'initialize')).length).toBe(20);
+  });
 
-const running = (): Desk => {
-  if (desk === undefined) throw new Error('the program did not start');
-  return desk;
-};
+  test('the limits of requests count in the database', async () => {
+    const [seen] = await desk.database.query('SELECT max(points) AS points FROM rate_limits');
+    expect(seen).toEqual({ points: 20 });
+  });
 
-withPooler('twelve purchases at once become paid over four connections of the pooler', async () => {
-  const checkouts = await Promise.all(Array.from({ length: 12 }, (): Promise<Checkout> => running().checkout()));
-  await Promise.all(checkouts.map(({ reference }) => settle(running(), reference)));
-  for (const { orderId } of checkouts) expect(await statusOf(running(), orderId)).toBe('paid');
-});
+  test('a whole reconciliation agrees', async () => {
+    expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed', matched: 20 } });
+  });
 
-withPooler('a reconciliation has a session of its own past the pooler, and agrees', async () => {
-  expect(await running().reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed', matched: 12 } });
+  test('the books and the check of a deployment read through it', async () => {
+    const month = new Date().toISOString().slice(0, 7);
+    expect(await desk.run('books', month)).toMatchObject({ exit: 0, err: '' });
+    const doctor = await desk.run('doctor');
+    expect(doctor.out).toMatch(/^ok +database: /m);
+    expect(doctor).toMatchObject({ exit: 0, err: '' });
+  });
+
+  test('no session behind it keeps a statement, a lock or a setting of the program, and each has the limits', async () => {
+    const look = () =>
+      throughBouncer.query(`
+        SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,
+          (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()) AS locks,
+          concat_ws(' ', current_setting('lock_timeout'), current_setting('statement_timeout'),
+            current_setting('idle_in_transaction_session_timeout')) AS limits, pg_sleep(0.2)::text AS slept`);
+    for (const { rows } of await Promise.all([look(), look(), look()]))
+      expect(rows).toEqual([{ statements: 0, locks: 0, limits: '2s 10s 15s', slept: '' }]);
+  });
+
+  test('no process has logged an error', () => {
+    const levels = desk.logs().map(({ level }) => Number(level));
+    expect(levels.length).toBeGreaterThan(0);
+    expect(levels.filter((level) => level >= 50)).toEqual([]);
+  });
 });
