@@ -34,8 +34,8 @@ export const SQL = {
 };
 
 /**
- * What the service says of transaction `i`; of a planted one in the list: a stranger's in its
- * place, or less money.
+ * The record of transaction `i`. A planted record in the history has an unmatched reference
+ * instead, or less money.
  */
 function recordOf(i: number, { count, newestMs, stepMs }: Spread, planted: 'stranger' | 'less' | null = null): object {
   const at = new Date(newestMs - (count - i) * stepMs).toISOString();

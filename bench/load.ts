@@ -10,8 +10,8 @@ import { KEY, WEBHOOK_SECRET } from './contestants.ts';
 type Named = { reference: string };
 
 /**
- * Who shops, pays and tells, on so many kept connections to each server. What is not answered 2xx
- * throws.
+ * Shoppers who order, pay and send webhooks, over a number of kept connections to each server. Each
+ * call throws unless the answer is 2xx.
  */
 export function createShoppers(connections: number) {
   const agent = new Agent({ connections });

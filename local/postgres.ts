@@ -44,8 +44,9 @@ type Greeting = { dir: string; owner: number; isExclusive: boolean; isMade: bool
 
 /**
  * Starts the database kept in `folder`, which the first start makes, and waits until it takes
- * connections. Where a living process of ours runs it already, that one is used. One that a killed
- * process left behind is stopped first; should this process be killed, its own stops by itself.
+ * connections. If a living process of ours runs the database already, that one is used. If a killed
+ * process left one behind, it is stopped first. If this process is killed, its database stops by
+ * itself.
  * @throws {UserFacingError} when platform, folder or disk cannot carry a database; says what to do
  */
 export async function startPostgres(options: Options): Promise<Postgres> {

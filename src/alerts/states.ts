@@ -23,8 +23,8 @@ export type LookParts = {
 export type Seen = { says: string; todo: string; upTo?: number; ids?: string[]; kinds?: string[] };
 
 /**
- * `fine`: while it does not hold. `look` gets what was told of it; null: nothing since it began. It
- * may throw.
+ * A state of the program that people are told about. `fine` is the sentence while it does not hold.
+ * `look` gets what people were told since the state began (null: nothing), and may throw.
  */
 export type State = { name: string; fine: string; look: Look };
 type Look = (parts: LookParts, told: { upTo: number } | null) => Promise<Seen | null>;

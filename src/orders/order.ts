@@ -36,7 +36,7 @@ const DAY_MS = 86_400_000;
  * Until when an order may begin a payment at its price; null: for as long as the shop leaves it
  * open. A basket was priced from the catalogue, and its price holds for the days in which a payment
  * may be paid. The shop's own system names a deadline (`payBy`) where its prices end, and so does a
- * person who opens an order again.
+ * person who opens an order again or asks for the rest of its price.
  */
 export function priceEndsAt(
   order: Pick<Order, 'payBy' | 'createdAt' | 'contentHash'>,
@@ -45,6 +45,11 @@ export function priceEndsAt(
   if (order.payBy !== null) return order.payBy;
   const isOfShopSystem = order.contentHash !== null;
   return isOfShopSystem ? null : new Date(order.createdAt.getTime() + payableDays * DAY_MS);
+}
+
+/** The deadline that an order gets when a person gives it as many days as a new one has. */
+export function deadlineFrom(now: Date, payableDays: number): Date {
+  return new Date(now.getTime() + payableDays * DAY_MS);
 }
 
 type Payable = Pick<Order, 'amount' | 'partPaid' | 'status' | 'paidAt' | 'endedAt'>;

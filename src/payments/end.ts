@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { BY_DEADLINE, priceEndsAt } from '../orders/order.ts';
+import { BY_DEADLINE, deadlineFrom, priceEndsAt } from '../orders/order.ts';
 import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
@@ -58,7 +58,7 @@ export async function reopenOrder(parts: AskParts, orderId: string, by: string, 
   const reopened = await changeOrder(parts, orderId, by, (change) => {
     const { aggregate, now, policy } = change;
     if (aggregate.proof !== null || aggregate.endedAt === null) return false;
-    const payBy = new Date(now.getTime() + policy.payableDays * DAY_MS);
+    const payBy = deadlineFrom(now, policy.payableDays);
     setOrder(change, { endedAt: null, endedBy: null, endReason: null, payBy });
     const sent = aggregate.payments.filter(({ status }) => status !== 'refused');
     for (const payment of sent) setPayment(change, payment, { nextCheckAt: now });

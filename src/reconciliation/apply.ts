@@ -76,7 +76,8 @@ function applyRows(change: Change, payment: AggregatePayment, rows: readonly Rep
     const after = observeHistory(before, read, { at: run.startedAt, isInReach, failed });
     const words = [...new Set(here.map(({ word }) => word))].sort().join(', ');
     // Beyond reach, the history says nothing if it has no row.
-    const historyWord = here.length > 0 ? words : isInReach ? null : undefined;
+    const ifSilent = isInReach ? null : undefined;
+    const historyWord = here.length > 0 ? words : ifSilent;
     const cause = { what: 'reported by the history', data: { run: String(run.runId) } };
     setLedger(change, payment, currency, after, historyWord === undefined ? cause : { ...cause, historyWord });
   }

@@ -15,7 +15,7 @@ import { record, setCase, setLedger, setOrder, type Change } from '../payments/c
 import { findPaidBy, isIdOfPart } from '../payments/used-id.ts';
 import { askNow } from '../payments/due.ts';
 import { markPaid } from '../payments/mark-paid.ts';
-import { priceEndsAt } from '../orders/order.ts';
+import { deadlineFrom, priceEndsAt } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import type { Case } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
@@ -59,7 +59,6 @@ async function findOrderPaidBy({ prisma, policy }: ActParts, reference: string):
   return newest?.serviceId == null ? null : findPaidBy(prisma, policy.mode, newest.serviceId);
 }
 
-const DAY_MS = 86_400_000;
 const CHANGED = 'is not any more what it was: look at it again';
 const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
 
@@ -82,7 +81,10 @@ function decide(change: Change, reference: string, deciding: Deciding, paidBy: s
   const acknowledged = as === 'explain' ? open.digest : null;
   setCase(change, open, { decision: as, acknowledged, closedAt: change.now, closedBy: change.by, note, number });
   if (as === 'ask-rest' && partPaymentOf(aggregate, payment) === 0n)
-    throw refused(id, 'is not decided: verify must show the money as paid, in an answer that can be read');
+    throw refused(
+      id,
+      'is not decided: verify must show the money as paid, in an answer that can be read. Try again once it does',
+    );
   return effect.marksPaid;
 }
 
@@ -148,7 +150,10 @@ function bookEffect(
   if (!marksPaid) return;
   const [answer] = payment.verifications;
   if (answer?.serviceId != null && isIdOfPart(change.aggregate, payment, answer.serviceId))
-    throw refused(id, 'is not decided: the service’s id of it is that of another payment of this order');
+    throw refused(
+      id,
+      'is not decided: the service’s id of it is that of another payment of this order. Ask the service which charge it is, and refund what came twice',
+    );
   if (paidBy !== null) throw refused(id, `is not decided: the service’s id of it has paid the order ${paidBy}`);
   markPaid(change, payment, booking.captured ?? 0n, { by, note });
 }
@@ -160,7 +165,7 @@ function bookEffect(
 function setDeadlineOfRest(change: Change): void {
   const { aggregate, now, policy } = change;
   const end = priceEndsAt(aggregate, policy.payableDays);
-  const payBy = new Date(now.getTime() + policy.payableDays * DAY_MS);
+  const payBy = deadlineFrom(now, policy.payableDays);
   if (end === null || end < payBy) setOrder(change, { payBy });
 }
 

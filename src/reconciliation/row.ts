@@ -67,6 +67,7 @@ function rowOf(reading: Reading, adapter: ServiceAdapter, references: Gateway['r
   if (amount < 0n) return shown(0n, -amount);
   // A charge that is reversed shows what is left if it says so, and else that all of it went.
   const isLeft = refunded !== null && refunded < amount && (isPaid || refunded > 0n);
-  const left = isLeft ? amount - refunded : isPaid && refunded === null ? amount : 0n;
+  const untouched = isPaid && refunded === null ? amount : 0n;
+  const left = isLeft ? amount - refunded : untouched;
   return shown(amount, amount - left, isPaid && (reading.doubt || amount === 0n) ? 'unproven' : reading.status);
 }

@@ -3,7 +3,7 @@ import type { JournalEntry, Mode, Prisma, PrismaClient } from '../platform/prism
 import { isInProof } from '../payments/aggregate.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
 import { amountText, caseWords, masked, orderWords, TEXTS, TOLD, TOLD_PAYMENT, totalsOf } from './words.ts';
-import { whoText, wordsOf, write, type Told, type ToldPayment } from './words.ts';
+import { isRestAsked, whoText, wordsOf, write, type Told, type ToldPayment, type Words } from './words.ts';
 
 type Subject = { orderId?: string; reference?: string };
 
@@ -23,15 +23,10 @@ export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject
   // Lines about an unmatched payment name no order until a person gives it to one.
   const written = [{ orderId: id }, { orderId: null, ...about }];
   const journal = await prisma.journalEntry.findMany({ where: { OR: written }, orderBy: { id: 'asc' } });
-  const [unmatched] = payment?.cases.slice(-1).map((one) => ({ ...one, payment, order: null })) ?? [];
   return {
     ...{ orderId: order?.id ?? null, externalId: order?.externalId ?? null, mode },
     customer: order && masked(order.email),
-    words: order
-      ? orderWords(order, view)
-      : unmatched
-        ? caseWords(unmatched, view)
-        : wordsOf(TEXTS.states, 'unmatched'),
+    words: order ? orderWords(order, view) : unmatchedWords(payment, view),
     money: moneyTable(order, payments),
     payments: payments.map((payment) => paymentLine(payment, order)),
     happened: happenedOf(journal, order),
@@ -41,6 +36,13 @@ export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject
   };
 }
 export type Story = NonNullable<Awaited<ReturnType<typeof explain>>>;
+
+/** The words of a payment without an order: those of its newest case, if there is one. */
+function unmatchedWords(payment: ToldPayment | null, view: View): Words {
+  const newest = payment?.cases.at(-1);
+  if (payment === null || newest === undefined) return wordsOf(TEXTS.states, 'unmatched');
+  return caseWords({ ...newest, payment, order: null }, view);
+}
 
 function moneyTable(order: Told | null, payments: readonly ToldPayment[]) {
   const shown = payments.flatMap(({ ledgers }) => ledgers.map(({ currency }) => currency));
@@ -63,10 +65,10 @@ function paymentLine(payment: ToldPayment, order: Told | null) {
 }
 
 /** What a payment is to its order, for people. */
-function roleOf({ reference, status, cases }: ToldPayment, order: Told | null, isHeld: boolean): string {
-  if (order !== null && isInProof(order, reference)) return 'paid this order';
-  if (!isHeld) return status;
-  const isPart = order !== null && order.partPaid > 0n && cases.at(-1)?.decision === 'ask-rest';
+function roleOf(payment: ToldPayment, order: Told | null, isHeld: boolean): string {
+  if (order !== null && isInProof(order, payment.reference)) return 'paid this order';
+  if (!isHeld) return payment.status;
+  const isPart = order !== null && order.partPaid > 0n && isRestAsked(payment);
   return isPart ? 'held until the rest is paid' : 'held for you to decide';
 }
 

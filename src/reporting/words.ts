@@ -125,8 +125,8 @@ function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
   return [...booked, ...open.map((one) => ({ ...one, payment, rank: one.missing > 0n ? 1 : 3 }))];
 }
 
-/** The newest case about the payment asked the customer to pay the rest. */
-function isRestAsked({ cases }: ToldPayment): boolean {
+/** The newest case about held money of the payment asked the customer to pay the rest. */
+export function isRestAsked({ cases }: ToldPayment): boolean {
   return cases.findLast(({ held }) => held > 0n)?.decision === 'ask-rest';
 }
 

@@ -215,6 +215,19 @@ test('a part payment that cannot be read any more is a case again, and pays noth
   await stands(shop, first.orderId, 'pending');
 });
 
+test('the rest cannot be asked for while no answer of verify can be read', async () => {
+  const first = await buy(shop, { amount: 5000 });
+  await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN');
+  const body = { status: true, data: 'nonsense' };
+  await befall(shop, 'verify', 'body', { reference: first.reference, body, times: 0 });
+  await tell(shop, first.reference);
+  const said = saying(/in an answer that can be read. Try again once it does/);
+  expect(await decide(first, 'ask-rest')).toEqual({ exit: 1, said });
+  await healService(shop);
+  await tell(shop, first.reference);
+  expect(await decide(first, 'ask-rest')).toMatchObject({ exit: 0 });
+});
+
 test('the id of the part payment does not pay the rest, and the order still ends', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
