@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 import { befall, healService } from '../support/failures.ts';
-import { asShop, buy, happens, saying, SHOP_TOKEN, stands, tell } from './support.ts';
+import { asShop, buy, command, happens, saying, SHOP_TOKEN, stands, tell } from './support.ts';
 
 // An order of NGN 8500.00, of which the customer paid 5000.00 and is asked to pay the rest,
 // 3500.00.
@@ -189,6 +189,35 @@ test('the first part is charged back after the rest was paid: its money is missi
   await happens(shop, first.reference, 'reverse');
   await stands(shop, first.orderId, 'paid', 'reversed 0 500000 NGN');
   await told(first, 'order.reversed');
+});
+
+test('order.paid waits while the money of any contributing payment is missing', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  receiver.answer(({ data }) => (data.orderId === first.orderId ? 500 : 204));
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
+  await happens(shop, first.reference, 'reverse');
+  await stands(shop, first.orderId, 'paid', 'reversed 0 500000 NGN');
+  const held = `SELECT held_by FROM messages WHERE order_id = $1 AND type = 'order.paid'`;
+  expect(await shop.database.query(held, [first.orderId])).toEqual([{ held_by: 'missing money' }]);
+  receiver.answer(204);
+});
+
+test('a part payment that grew beyond what is due has a case of its own, and only that can be decided', async () => {
+  const first = await askedForRest();
+  const { body: second } = await next(first);
+  await happens(shop, second.reference, 'pay', { amount: 3000 });
+  await stands(shop, first.orderId, 'review', 'underpaid 300000 0 NGN');
+  expect(await decide(second, 'ask-rest')).toMatchObject({ exit: 0 });
+  const [asked] = await shop.database.query('SELECT id FROM cases WHERE reference = $1', [first.reference]);
+  await happens(shop, first.reference, 'record', { amount: 6000 });
+  await stands(shop, first.orderId, 'review', 'overpaid 600000 0 NGN', 'overpaid 300000 0 NGN');
+  const older = await command(shop, 'cases', 'decide', String(asked?.id), '--as', 'refund');
+  expect(older).toEqual({ exit: 1, said: saying(/look at it again/) });
+  expect(await decide(first, 'refund', '--number', 'R-1')).toMatchObject({ exit: 0 });
+  await stands(shop, first.orderId, 'paid');
+  expect(await proofOf(first)).toMatchObject([{ captured: 550_000 }, { captured: 300_000 }]);
 });
 
 test.each(['refund', 'keep', 'accept'])(
