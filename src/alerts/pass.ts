@@ -69,15 +69,16 @@ async function tell(parts: AlertParts, channel: Channel): Promise<void> {
 
 /**
  * Takes a channel for a minute, so that two workers do not tell twice: by a conditional update,
- * since a lock would keep a transaction open while a mail server thinks. A worker that dies leaves
- * what its lease ends with. A lease that ends later than a lease can was written before the
- * database's clock was set back, and counts as ended.
+ * since a lock would keep a transaction open while a mail server thinks. If a worker dies, another
+ * one takes the channel when the lease ends. A lease that ends later than a lease can was written
+ * before the database's clock was set back, and counts as ended. The second more than a minute is
+ * there because the database rounds the end of a lease to a millisecond, also upwards.
  */
 async function claim(prisma: PrismaClient, name: string) {
   const [row] = await prisma.$queryRaw<{ value: Book; at: Date }[]>`
     INSERT INTO settings (name, value, at) VALUES (${name}, '{}', clock_timestamp() + interval '1 minute')
     ON CONFLICT (name) DO UPDATE SET at = excluded.at
-    WHERE settings.at NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '1 minute'
+    WHERE settings.at NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '61 seconds'
     RETURNING value, at`;
   if (row === undefined) return null;
   const save = (isDone: boolean) => prisma.$executeRaw`
