@@ -97,7 +97,6 @@ const COMPARE = `
       p.order_id IS NOT NULL AND coalesce(p.opened_at, p.created_at)
         > $2::timestamptz - make_interval(hours => $4) AS is_in_reach,
       p.unreadable_since IS NOT NULL AND l.captured > 0 AS is_unread,
-      p.reference IN (SELECT reference FROM ledgers GROUP BY reference HAVING count(*) > 1) AS has_currencies,
       p.reference IN (
         SELECT c.reference FROM cases c JOIN payments q ON q.reference = c.reference
         WHERE c.closed_at IS NULL OR c.currency <> q.currency) AS has_case,
@@ -112,7 +111,8 @@ const COMPARE = `
       captured, retained, refunded, written_off, off_provider, recovered, expected, history_received,
       history_reached_at,
       has_case OR is_unread OR is_held OR is_missing OR is_not_shown AS is_open,
-      has_currencies OR coalesce(is_doubted OR (is_odd AND captured = 0)
+      p.reference IN (SELECT reference FROM ledgers GROUP BY reference HAVING count(*) > 1)
+        OR coalesce(is_doubted OR (is_odd AND captured = 0)
           OR (h.received > 0 AND h.currency IS DISTINCT FROM p.currency), false)
         OR CASE WHEN is_in_reach
           THEN coalesce(h.received, 0) <> history_received OR coalesce(h.outflow, 0) <> history_outflow
@@ -129,7 +129,8 @@ const COMPARE = `
       END AS differs,
       is_in_reach AND NOT is_reported AND captured > 0 AND expected > 0
         AND (history_received > 0 OR history_reached_at IS NULL) AS is_lacking
-    FROM judged)
+    -- OFFSET 0 keeps PostgreSQL from writing out the conditions again wherever differs is named.
+    FROM judged OFFSET 0)
   SELECT CASE WHEN differs THEN reference END AS reference, currency, bool_or(is_open OR NOT has_ledger) AS asks,
     coalesce(sum(CASE WHEN is_aside THEN 0 ELSE received - outflow END), 0)::text AS reported,
     ${FIGURES.slice(1)

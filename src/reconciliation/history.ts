@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { PagePosition } from '../gateway/adapter.ts';
 import { Unanswered } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -38,8 +39,13 @@ export async function* readPages(gateway: Source, list: List, from: Position): A
     if (rows.length > 0 && seen.has(ends)) return `page ${number} of the list has no new row`;
     seen.add(ends);
     const isSeen = next !== null && seen.has(next.path);
-    // It comes while this one is written. Who stops here does not hear that it failed.
-    if (next !== null && !isSeen) (answer = gateway.page(next.path)).catch(() => undefined);
+    if (next !== null && !isSeen) {
+      answer = gateway.page(next.path);
+      // If the caller stops here, nobody waits for the next page, and its failure means nothing.
+      answer.catch(() => undefined);
+      // The request leaves now, so that the service works on it while the caller writes this page.
+      await setImmediate();
+    }
     yield page;
     if (next === null) return null;
     if (isSeen) return `page ${next.number} of the list is a page that was read before`;

@@ -28,8 +28,8 @@ type Imported = { end: End; counts: Counts; isBroken: boolean };
 const ROWS_BETWEEN_CHECKPOINTS = 20_000;
 
 /**
- * Reads the history into `history_rows`, from its checkpoint on if there is one. A page is written
- * while the next one is read.
+ * Reads the history into `history_rows`, from its checkpoint on if there is one. Rows are written
+ * when a checkpoint is due, while the next page is read.
  * @param save keeps a checkpoint, once the rows before it are in
  * @returns `isBroken`: a page could not be had, and the next run may go on from the checkpoint
  */
@@ -39,8 +39,11 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
   const { counts } = checkpoint;
   let [saved, repeats] = [counts.records, 0];
   let last: Read[] = [];
+  let unwritten: string[] = [];
   const keep = async (): Promise<void> => {
     saved = counts.records;
+    await writeRows(client, unwritten);
+    unwritten = [];
     // An address that has our key in it is not kept: such a run begins anew.
     if (next !== null && gateway.redact(next.path) !== next.path) return;
     // Not by aggregate: that one reads the whole table.
@@ -72,13 +75,18 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     }
     const lines = read.slice(overlapOf(last, read)).flatMap(({ isKept, line }) => (isKept ? line : []));
     last = read;
-    const columns = 'mode, reference, currency, received, outflow, status, word, transaction_id';
-    const into = client.query(copyFrom(`COPY history_rows (${columns}) FROM STDIN WITH (FORMAT csv)`));
-    // What is kept is redacted, and not the whole page.
-    await pipeline([gateway.redact(lines.join(''))], into);
+    // Only the kept columns are redacted, not the whole page.
+    unwritten.push(gateway.redact(lines.join('')));
     next = page.value.next;
     if (counts.records - saved >= ROWS_BETWEEN_CHECKPOINTS && next !== null) await keep();
   }
+}
+
+/** @param texts lines as COPY wants them */
+async function writeRows(client: pg.Client, texts: readonly string[]): Promise<void> {
+  const columns = 'mode, reference, currency, received, outflow, status, word, transaction_id';
+  const into = client.query(copyFrom(`COPY history_rows (${columns}) FROM STDIN WITH (FORMAT csv)`));
+  await pipeline(texts, into);
 }
 
 type Read = { row: unknown; line: string; isKept: boolean };
