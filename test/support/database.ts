@@ -22,10 +22,11 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   url.pathname = `/${name}`;
   // One at a time: a copy that another one makes would keep the template busy.
   await beside(template, `SELECT pg_advisory_lock(${CLONING})`, `CREATE DATABASE ${name} TEMPLATE ${nameOf(template)}`);
-  return open(url);
+  return openTestDatabase(url);
 }
 
-function open(url: URL): TestDatabase {
+/** A database that exists and is migrated. */
+export function openTestDatabase(url: URL): TestDatabase {
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
   // Whoever stops the server in a test breaks connections that nobody uses.
   pool.on('error', () => undefined);
@@ -64,7 +65,7 @@ export async function databaseOfRoles(): Promise<RolesDatabase> {
   };
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const database = open(url);
+  const database = openTestDatabase(url);
   const drop = async () => {
     await database.drop();
     await beside(server, `DROP ROLE ${owner}`, `DROP ROLE ${program}`);

@@ -94,6 +94,8 @@ const holding: pg.Client[] = [];
  */
 export async function hold(database: TestDatabase, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
+  // A test may end the server meanwhile.
+  client.on('error', () => undefined);
   await client.connect();
   holding.push(client);
   await client.query(`BEGIN; ${statement}`);
