@@ -106,7 +106,9 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number, varia
   const words: Record<string, string> = {
     EADDRINUSE: `port ${port} on ${host} is taken by another program: stop it, or set ${variable} to a free one`,
     EACCES: `this user may not listen on port ${port}: set ${variable} to one above 1023`,
-    ...{ EADDRNOTAVAIL: notOurs, ENOTFOUND: notOurs, EAI_AGAIN: notOurs },
+    EADDRNOTAVAIL: notOurs,
+    ENOTFOUND: notOurs,
+    EAI_AGAIN: notOurs,
   };
   const text = words[error.code ?? ''];
   return text === undefined ? error : new UserFacingError(text);

@@ -17,7 +17,8 @@ export function fieldsOf(action: Action, input = inputOf(action)) {
   return Object.entries(properties).map(([name, schema]) => {
     const { type, enum: words, description = '' } = schema as z.core.JSONSchema.JSONSchema;
     const [isFlag, word] = [type === 'boolean', words?.join('|') ?? name.toUpperCase()];
-    const typed = action.positional.includes(name) ? word : isFlag ? `--${name}` : `--${name} ${word}`;
+    const option = isFlag ? `--${name}` : `--${name} ${word}`;
+    const typed = action.positional.includes(name) ? word : option;
     return { name, typed, description, isFlag, isNeeded: required.includes(name) && name !== 'by' };
   });
 }

@@ -134,7 +134,8 @@ const TODO: Record<string, string> = words.doctor;
 export const DOCTOR = action('operator', 'doctor', { live: FLAG }, async (parts, { live }) => {
   const checks = Object.entries({ ...DAILY, ...(live && LIVE) }).map(async ([about, check]) => {
     const [isFine, says, todo = TODO[about]] = await Promise.resolve(parts).then(check).catch(unasked);
-    const state = isFine ? 'ok' : isFine === null || NEEDED.includes(about) ? 'wrong' : 'look';
+    const fault = isFine === null || NEEDED.includes(about) ? 'wrong' : 'look';
+    const state = isFine ? 'ok' : fault;
     return { about, state, says, todo: isFine ? '' : todo };
   });
   const data = await Promise.all(checks);

@@ -53,7 +53,9 @@ export function readForm(act: Action, sent: URLSearchParams) {
   const [as = '', flag = ''] = (sent.get('as') ?? '').split(' ');
   const given: Record<string, unknown> = {};
   for (const { name, isFlag } of fieldsOf(act, act.input)) {
-    const text = name === 'as' ? as : name === flag ? 'on' : (sent.get(name) ?? '').trim().slice(0, 500);
+    const typed = (sent.get(name) ?? '').trim().slice(0, 500);
+    const chosen = name === flag ? 'on' : typed;
+    const text = name === 'as' ? as : chosen;
     if (text !== '') given[name] = isFlag || text;
   }
   // The number of a refund says why.

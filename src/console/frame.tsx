@@ -30,7 +30,12 @@ export async function hereOf({ parts, sessions, shop, ownOrigin, books }: Consol
   if (who === null) throw new Problem('unauthorized');
   const { prisma, policy, config } = parts;
   return {
-    ...{ parts: { ...parts, by: who.name }, prisma, mode: policy.mode, who, books, shop: shop() },
+    parts: { ...parts, by: who.name },
+    prisma,
+    mode: policy.mode,
+    who,
+    books,
+    shop: shop(),
     view: { now: new Date(), timeZone: config.SHOP_TIME_ZONE },
     /** As it was asked for, with its query: forms are sent there. */
     address: req.originalUrl,

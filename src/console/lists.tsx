@@ -64,7 +64,8 @@ export async function ordersPage(here: Here): Promise<Drawn> {
   const of = (kind: 'all' | Kind) => (kind === 'all' ? orders : orders.filter((one) => one.kind === kind));
   const fitting = of(tab);
   const rows = fitting.slice(0, PAGE).map((order) => orderRow(here, order));
-  const last = fitting.length > PAGE ? fitting[PAGE - 1] : orders.length === WINDOW ? orders.at(-1) : undefined;
+  const lastRead = orders.length === WINDOW ? orders.at(-1) : undefined;
+  const last = fitting.length > PAGE ? fitting[PAGE - 1] : lastRead;
   const to = (more: object) => `?${new URLSearchParams({ ...Object.fromEntries(query), before: '', ...more })}`;
   const tabs = TABS.map(([key, name]) => {
     return [isWhole ? `${name} ${of(key).length}` : name, to({ tab: key }), key === tab] as const;
@@ -130,7 +131,8 @@ function actText(entry: JournalEntry, all: readonly JournalEntry[]): string {
   const why = said.note ?? said.reason;
   return ui.fill(ACTS[`${entry.what} ${said.decision ?? ''}`] ?? ACTS[entry.what] ?? entry.what, {
     amount: money?.amount && money.currency ? amountText({ amount: money.amount, currency: money.currency }) : '',
-    ...{ number: said.number ? `, number ${said.number}` : '', why: why ? `: “${why}”` : '' },
+    number: said.number ? `, number ${said.number}` : '',
+    why: why ? `: “${why}”` : '',
     what: said.currency === '*' ? 'everything' : (said.currency ?? ''),
   });
 }

@@ -18,9 +18,16 @@ import words from './words.json' with { type: 'json' };
 type Draw = (here: Here) => Promise<Drawn>;
 
 const PAGES: Record<string, Draw> = {
-  ...{ '/admin': todayPage, '/admin/cases': todoPage, '/admin/cases/:id': casePage, '/admin/orders': ordersPage },
-  ...{ '/admin/orders/:id': orderPage, '/admin/orders/:id/proof': proof, '/admin/find': searchPage },
-  ...{ '/admin/money': moneyPage, '/admin/checks': checksPage, '/admin/checks/:id': comparisonPage },
+  '/admin': todayPage,
+  '/admin/cases': todoPage,
+  '/admin/cases/:id': casePage,
+  '/admin/orders': ordersPage,
+  '/admin/orders/:id': orderPage,
+  '/admin/orders/:id/proof': proof,
+  '/admin/find': searchPage,
+  '/admin/money': moneyPage,
+  '/admin/checks': checksPage,
+  '/admin/checks/:id': comparisonPage,
   '/admin/activity': activityPage,
 };
 

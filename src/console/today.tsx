@@ -57,7 +57,8 @@ export async function todoPage(here: Here): Promise<Drawn> {
   const isDone = query.get('show') === 'done';
   const rows = await caseRows(here, PAGE, isDone, idOf(query.get('after')));
   const held = await heldNow(here);
-  const title = isDone ? 'Done' : todo === 0 ? 'Nothing to do' : `${ui.counted(todo, 'thing')} to do`;
+  const titleOfOpen = todo === 0 ? 'Nothing to do' : `${ui.counted(todo, 'thing')} to do`;
+  const title = isDone ? 'Done' : titleOfOpen;
   const body = [
     ui.tabs('Which', [
       [`Open ${todo}`, '/admin/cases', !isDone],

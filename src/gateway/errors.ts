@@ -36,7 +36,7 @@ export class KeyRefused extends Unanswered {
 /** An error's code or name. Its message may quote what was sent, our key included. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
-  return typeof code === 'string' ? code : typeof name === 'string' ? name : 'unknown';
+  return [code, name].find((text) => typeof text === 'string') ?? 'unknown';
 }
 
 /**

@@ -80,6 +80,27 @@ function timeLeft(endMs: number, mostMs: number): number {
   return Math.min(mostMs, Math.max(1, Math.ceil(endMs - performance.now())));
 }
 
+/** Whether the service refuses our key, as its answers say. */
+function createKeyState(logger: Logger) {
+  let keyRefused = false;
+  let askAgainMs = 0;
+  return {
+    note(isRefused: boolean): void {
+      if (isRefused !== keyRefused) logKey(logger, isRefused);
+      if (isRefused) askAgainMs = performance.now() + ASK_AGAIN_MS;
+      keyRefused = isRefused;
+    },
+    /** @param ask asks the service anything: the answer says whether the key is still refused */
+    async isRefused(ask: () => Promise<unknown>): Promise<boolean> {
+      if (keyRefused && performance.now() > askAgainMs) {
+        askAgainMs = performance.now() + ASK_AGAIN_MS;
+        await ask().catch(() => undefined);
+      }
+      return keyRefused;
+    },
+  };
+}
+
 export function createGateway(options: GatewayOptions): Gateway {
   const { url, key, mode, adapterVersion, logger, concurrency } = options;
   const redact = createRedactor(key.reveal());
@@ -89,14 +110,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const client = createClient({ origin: url.origin, headers, redact, connections: concurrency * 2, publicOnly });
   const references = createReferences(adapter);
   const traffic = createTraffic(options);
-  let keyRefused = false;
-  let askAgainMs = 0;
-
-  const noteKey = (isRefused: boolean): void => {
-    if (isRefused !== keyRefused) logKey(logger, isRefused);
-    if (isRefused) askAgainMs = performance.now() + ASK_AGAIN_MS;
-    keyRefused = isRefused;
-  };
+  const keyState = createKeyState(logger);
 
   // One forbidden payment, or a firewall's page, is no refused key: that one refuses a question
   // about nothing, too.
@@ -112,24 +126,22 @@ export function createGateway(options: GatewayOptions): Gateway {
     const send = () => client.call({ ...request, totalMs: timeLeft(endMs, request.totalMs) });
     const answer = await traffic.run(endpoint, priority, waitMs, send);
     const isRefused = answer.status === 401 || (isForbidden(answer) && (await isEverythingForbidden(request)));
-    if (isRefused || (answer.status < 500 && ![403, 408, 429].includes(answer.status))) noteKey(isRefused);
+    if (isRefused || (answer.status < 500 && ![403, 408, 429].includes(answer.status))) keyState.note(isRefused);
     if (isRefused) throw new KeyRefused(answer.status);
     return answer;
   };
 
   const service: Service = { ...options, adapter, ask };
   return {
-    ...{ mode, adapter, adapterVersion, references, redact },
+    mode,
+    adapter,
+    adapterVersion,
+    references,
+    redact,
     initialize: (request) => initialize(service, request),
     verify: (reference, priority, withinMs) => verify(service, reference, priority, withinMs),
     page: (path) => ask('history', 'background', PAGE_WAIT_MS, { ...PAGE, path }),
-    isKeyRefused: async () => {
-      if (keyRefused && performance.now() > askAgainMs) {
-        askAgainMs = performance.now() + ASK_AGAIN_MS;
-        await verify(service, references.create(), 'background').catch(() => undefined);
-      }
-      return keyRefused;
-    },
+    isKeyRefused: () => keyState.isRefused(() => verify(service, references.create(), 'background')),
     close: () => client.close(),
   };
 }

@@ -157,9 +157,24 @@ export function changeUnmatched<Result>(
 }
 
 const NO_ORDER = {
-  ...{ id: '', email: '', status: 'pending' as const, metadata: {}, contentHash: null, externalId: null },
-  ...{ returnUrl: null, payBy: null, endedAt: null, endedBy: null, endReason: null, paidReference: null },
-  ...{ paidAt: null, partPaid: 0n, proof: null, lines: [], messages: [], refunds: [] },
+  id: '',
+  email: '',
+  status: 'pending' as const,
+  metadata: {},
+  contentHash: null,
+  externalId: null,
+  returnUrl: null,
+  payBy: null,
+  endedAt: null,
+  endedBy: null,
+  endReason: null,
+  paidReference: null,
+  paidAt: null,
+  partPaid: 0n,
+  proof: null,
+  lines: [],
+  messages: [],
+  refunds: [],
 };
 
 function begin({ policy }: ChangeParts, by: string, locked: Locked, aggregate: Aggregate): Change {

@@ -99,9 +99,19 @@ export async function* bookPages(prisma: PrismaClient, mode: Mode, month: string
       const { at, by, order, own_number, reference, what, currency, change } = one;
       const said = one.data as Record<string, string | null>;
       return {
-        ...{ date: dateOf(at, timeZone), time: timeOf(at, timeZone), type: typeOf(one), order, own_number, reference },
-        ...{ customer: masked(one.email ?? ''), what, currency, amount: formatMajor({ amount: change, currency }) },
-        ...{ number: said.number ?? null, by, why: said.note ?? said.reason ?? null },
+        date: dateOf(at, timeZone),
+        time: timeOf(at, timeZone),
+        type: typeOf(one),
+        order,
+        own_number,
+        reference,
+        customer: masked(one.email ?? ''),
+        what,
+        currency,
+        amount: formatMajor({ amount: change, currency }),
+        number: said.number ?? null,
+        by,
+        why: said.note ?? said.reason ?? null,
       };
     });
 }

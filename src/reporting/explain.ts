@@ -24,7 +24,9 @@ export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject
   const written = [{ orderId: id }, { orderId: null, ...about }];
   const journal = await prisma.journalEntry.findMany({ where: { OR: written }, orderBy: { id: 'asc' } });
   return {
-    ...{ orderId: order?.id ?? null, externalId: order?.externalId ?? null, mode },
+    orderId: order?.id ?? null,
+    externalId: order?.externalId ?? null,
+    mode,
     customer: order && masked(order.email),
     words: order ? orderWords(order, view) : unmatchedWords(payment, view),
     money: moneyTable(order, payments),
@@ -104,7 +106,10 @@ function sentenceOf({ what, counter, amount, currency, by, data }: JournalEntry)
   const said = data as Record<string, string | null>;
   const why = said.note ?? said.reason;
   return write(happened[`${what} ${counter ?? ''}`] ?? happened[counter ?? what] ?? happened.any ?? '', {
-    ...{ what, by: whoText(by), why: why ? `: “${why}”` : '.', decision: said.decision ?? '' },
+    what,
+    by: whoText(by),
+    why: why ? `: “${why}”` : '.',
+    decision: said.decision ?? '',
     amount: amount === null || currency === null ? '' : amountText({ amount, currency }),
     word: said.word ? `“${said.word}”` : (said.outcome?.replace('_', ' ') ?? ''),
     number: said.number ? `, number ${said.number}` : '',
@@ -141,7 +146,11 @@ async function brokenAt(prisma: PrismaClient, orderId: string): Promise<string |
 async function evidenceOf(prisma: PrismaClient, where: Prisma.VerificationWhereInput) {
   const answers = await prisma.verification.findMany({ where, orderBy: { id: 'asc' } });
   return answers.map(({ at, reference, serviceId, httpStatus, word, outcome, body }) => ({
-    ...{ at, reference, serviceId, httpStatus, word: word ?? outcome },
+    at,
+    reference,
+    serviceId,
+    httpStatus,
+    word: word ?? outcome,
     sha256: body && createHash('sha256').update(body).digest('hex'),
     body: body && Buffer.from(body).toString('utf8'),
   }));

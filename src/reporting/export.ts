@@ -65,9 +65,20 @@ function orderRow(order: Told, view: View): Row {
   const major = (amount: bigint): string => formatMajor({ amount, currency });
   const { badge, sentence } = orderWords(order, view);
   return {
-    ...{ id, own_number: externalId, created_at: createdAt, status, badge, customer: masked(email), currency },
-    ...{ amount: major(order.amount), received: major(received), held: major(held), ours: major(ours) },
-    ...{ paid_at: paidAt, reference: paidReference, sentence },
+    id,
+    own_number: externalId,
+    created_at: createdAt,
+    status,
+    badge,
+    customer: masked(email),
+    currency,
+    amount: major(order.amount),
+    received: major(received),
+    held: major(held),
+    ours: major(ours),
+    paid_at: paidAt,
+    reference: paidReference,
+    sentence,
   };
 }
 
@@ -76,8 +87,17 @@ function caseRow(one: ToldCase, view: View): Row {
   const major = (amount: bigint): string => formatMajor({ amount, currency });
   const amounts = { currency, held: major(one.held), missing: major(one.missing) };
   return {
-    ...{ id, class: one.class, reference, order: one.orderId, opened_at: one.openedAt, ...amounts },
-    ...{ closed_at: one.closedAt, closed_by: one.closedBy, decision, number, note },
+    id,
+    class: one.class,
+    reference,
+    order: one.orderId,
+    opened_at: one.openedAt,
+    ...amounts,
+    closed_at: one.closedAt,
+    closed_by: one.closedBy,
+    decision,
+    number,
+    note,
     sentence: caseWords(one, view).sentence,
   };
 }

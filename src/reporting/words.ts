@@ -143,19 +143,19 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   if (isAsked) kinds.underpaid = ', asked';
   return wordsOf(TEXTS.cases, one.class + (kinds[one.class] ?? ''), {
     ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
-    ...{
-      held: money(held),
-      missing: money(missing),
-      short: money(isAsked ? due : due - held),
-      over: money(held - due),
-    },
+    held: money(held),
+    missing: money(missing),
+    short: money(isAsked ? due : due - held),
+    over: money(held - due),
     ratio:
       held > payment.amount
         ? `${held / (payment.amount || 1n)} times as much`
         : `1/${payment.amount / (held || 1n)} of it`,
-    ...{ reference: clip(payment.reference, 9), paidBy: clip(order?.paidReference, 9) },
+    reference: clip(payment.reference, 9),
+    paidBy: clip(order?.paidReference, 9),
     ended: order?.endedBy === BY_DEADLINE ? 'was over' : 'was cancelled',
-    ...{ word: clip(said.verifyWord ?? said.historyWord, 30), doubt: clip(said.verifyDoubt, 70) },
+    word: clip(said.verifyWord ?? said.historyWord, 30),
+    doubt: clip(said.verifyDoubt, 70),
   });
 }
 
@@ -168,7 +168,8 @@ function stateOf(order: Told, currency: string): string {
     if (status === 'pending') return payments.some((one) => one.checkoutUrl !== null) ? 'waiting' : 'unopened';
     if (retained > 0n) return 'kept';
     if (returned > 0n) return notShown > 0n ? 'notShown' : 'refunded';
-    return endedBy === null ? 'failed' : endedBy === BY_DEADLINE ? 'tooLate' : 'cancelled';
+    if (endedBy === null) return 'failed';
+    return endedBy === BY_DEADLINE ? 'tooLate' : 'cancelled';
   }
   if (ours > 0n && message?.sentAt === null) {
     if (message.heldBy !== null) return 'heldBack';
@@ -198,20 +199,29 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
   const [nextCheck] = payments.flatMap((one) => one.nextCheckAt ?? []).sort((a, b) => Number(a) - Number(b));
   return {
     ...Object.fromEntries(FIGURES.map((one) => [one, money(sums[one])])),
-    ...{ price: amountText(order), booked: money(booked), got: money(booked + sums.returned) },
-    ...{ back: money(sums.refunded + sums.returned), part: sums.ours > 0n ? 'Part refunded' : 'Refunded' },
+    price: amountText(order),
+    booked: money(booked),
+    got: money(booked + sums.returned),
+    back: money(sums.refunded + sums.returned),
+    part: sums.ours > 0n ? 'Part refunded' : 'Refunded',
     refunded: refunds.length > 0 || back ? 'refunded' : 'taken back',
     number: number ? `, number ${clip(number)}` : '',
     showBy: whenText(new Date(Math.max(...gone, 0) + REFUND_SHOWS_MS), view),
-    ...{ paidAt: at(order.paidAt, view), shipping: shippingText(message, view) },
-    ...{ tries: String(message?.tries), nextTry: at(message?.nextTryAt, view) },
+    paidAt: at(order.paidAt, view),
+    shipping: shippingText(message, view),
+    tries: String(message?.tries),
+    nextTry: at(message?.nextTryAt, view),
     nextCheck: nextCheck === undefined || nextCheck < view.now ? 'in a moment' : atText(nextCheck, view),
     holder: message?.heldBy === 'missing money' ? 'its money is not surely shown' : `${clip(message?.heldBy)} holds it`,
     stop: message?.nextTryAt === null ? 'stop the parcel' : 'send nothing',
-    ...{ acceptedBy: clip(proof?.acceptedBy), acceptedOn: at(proof?.at, view) },
-    ...{ decidedBy: clip(ending?.closedBy), decidedOn: at(ending?.closedAt, view) },
+    acceptedBy: clip(proof?.acceptedBy),
+    acceptedOn: at(proof?.at, view),
+    decidedBy: clip(ending?.closedBy),
+    decidedOn: at(ending?.closedAt, view),
     deadline: at(order.payBy ?? order.endedAt, view).replace(/^on /, ''),
-    ...{ endedBy: whoText(order.endedBy), endedOn: at(order.endedAt, view), endReason: clip(order.endReason, 70) },
+    endedBy: whoText(order.endedBy),
+    endedOn: at(order.endedAt, view),
+    endReason: clip(order.endReason, 70),
   };
 }
 

@@ -42,7 +42,15 @@ export async function placeShopOrder(
   try {
     const order = await prisma.order.create({
       data: {
-        ...{ id: newOrderId(), mode, externalId, email, currency, amount, payBy, metadata, contentHash },
+        id: newOrderId(),
+        mode,
+        externalId,
+        email,
+        currency,
+        amount,
+        payBy,
+        metadata,
+        contentHash,
         returnUrl: landing,
         lines: { create: lines.map((line, position) => ({ ...line, position })) },
         journal: { create: [{ what: 'order placed', by: 'shop' }] },

@@ -49,17 +49,21 @@ export function Frame({ words, home, isTest, title, order, isLive = false, child
 }
 
 const TONES: Partial<Record<State, string>> = {
-  ...{ paid: 'good', twice: 'good', twiceRefunded: 'good', muchRefunded: 'good', extraBack: 'good', extraKept: 'good' },
-  ...{
-    waiting: 'warn',
-    little: 'warn',
-    rest: 'warn',
-    much: 'warn',
-    otherCurrency: 'warn',
-    late: 'warn',
-    review: 'warn',
-  },
-  ...{ takenBack: 'bad', partTakenBack: 'bad' },
+  paid: 'good',
+  twice: 'good',
+  twiceRefunded: 'good',
+  muchRefunded: 'good',
+  extraBack: 'good',
+  extraKept: 'good',
+  waiting: 'warn',
+  little: 'warn',
+  rest: 'warn',
+  much: 'warn',
+  otherCurrency: 'warn',
+  late: 'warn',
+  review: 'warn',
+  takenBack: 'bad',
+  partTakenBack: 'bad',
 };
 /** Nobody needs to write to us about them. */
 const CALM = new Set<State>(['paid', 'waiting', 'unpaid']);

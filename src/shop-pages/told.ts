@@ -79,7 +79,8 @@ export function tell(order: ShownOrder, words: Words, view: View): Told {
   return {
     state,
     values: {
-      ...{ price: amountText(order), number: last.number },
+      price: amountText(order),
+      number: last.number,
       due: amountText({ amount: dueOf(order), currency: order.currency }),
       captured: money((one) => one.captured),
       held: money((one) => one.held),
@@ -132,7 +133,8 @@ function movesOf({ journal }: ShownOrder, { currency, missing, cameAndWent }: Su
     // Held money that went before anybody decided about it was refunded by nobody.
     const figure = GONE.get(counter ?? '');
     const isOurs = figure === 'refunded' || row.what === 'decided';
-    const what = figure === 'writtenOff' ? 'takenBack' : isOurs ? 'refunded' : 'wentBack';
+    const returned = isOurs ? 'refunded' : 'wentBack';
+    const what = figure === 'writtenOff' ? 'takenBack' : returned;
     return [{ what, amount, currency, at, number }];
   });
   const unwritten = { currency, at: null, number: null };
@@ -156,10 +158,12 @@ function stateOf(order: ShownOrder, sums: readonly Sums[], moves: readonly Move[
   // A page that was never handed out cannot have been paid.
   const isOpen = payments.some((one) => one.checkoutUrl !== null && one.status === 'open');
   const isTried = payments.some((one) => one.status === 'failed' || one.status === 'expired');
-  if (status === 'pending') return isOpen ? 'waiting' : isTried ? 'notPaid' : 'unpaid';
+  if (status === 'pending' && isOpen) return 'waiting';
+  if (status === 'pending') return isTried ? 'notPaid' : 'unpaid';
   if (has('retained')) return 'kept';
   if (has('returned')) return isRefunded ? 'refunded' : 'takenBack';
-  return status === 'cancelled' ? 'cancelled' : status === 'expired' ? 'over' : 'notPaid';
+  if (status === 'cancelled') return 'cancelled';
+  return status === 'expired' ? 'over' : 'notPaid';
 }
 
 /** The surplus of the payment that paid the order, or another payment. */
