@@ -1,8 +1,9 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Position, Standing } from '../ledger/position.ts';
 import type { Source } from '../ledger/sources.ts';
-import { digestOf } from '../platform/ids.ts';
-import { formatMajor, isPowerOfTenApart } from '../platform/money.ts';
+import { digestOf, isSameDigest } from '../platform/ids.ts';
+import { formatMajor, isPowerOfTenApart, parseMajor } from '../platform/money.ts';
+import type { Case } from '../platform/prisma/client.ts';
 
 /**
  * Why a person must look. The words for people stand with the console; these are what programs
@@ -54,7 +55,7 @@ export type Facts = {
   /** What the shopper was asked to pay by this payment. */
   asked: bigint;
   /** This payment is in the order's proof of payment. */
-  isProof: boolean;
+  isInProof: boolean;
   /** A person has decided about the money of this payment. */
   isDecided: boolean;
   /** Verify's newest readable answer, with the balance that it shows in this currency. */
@@ -71,6 +72,9 @@ export type Facts = {
  */
 export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
 
+/** What a decision books about them depends on what is due, so a person must have seen it. */
+const DEPENDS_ON_DUE: readonly CaseClass[] = ['underpaid', 'overpaid'];
+
 /** All findings, the most urgent first. */
 export function classify(facts: Facts): Finding[] {
   const { position, order, currency } = facts;
@@ -86,19 +90,19 @@ export function classify(facts: Facts): Finding[] {
       { missing },
       seenBy(facts, (standing) => standing.missing > 0n),
     );
-  if (held > 0n)
-    find(
-      classOfHeld(facts),
-      { held },
-      seenBy(facts, (standing) => standing.held > 0n),
-    );
+  if (held > 0n) {
+    const name = classOfHeld(facts);
+    const due = DEPENDS_ON_DUE.includes(name) ? order?.due : undefined;
+    const seen = seenBy(facts, (standing) => standing.held > 0n);
+    find(name, { held }, due === undefined ? seen : [seen, due]);
+  }
   // Reinstated money opens a case at once. The rest of notShown opens one when it is late.
   const unexplained = facts.isOutflowLate ? notShown : reinstated;
   if (unexplained > 0n) {
     const seen = seenBy(facts, () => true);
     find('refund_not_shown', { missing: unexplained }, seen);
   }
-  if (!facts.isProof && held === 0n && order !== null && currency === order.currency) {
+  if (!facts.isInProof && held === 0n && order !== null && currency === order.currency) {
     const { verify } = facts;
     if (facts.isUnreadable) find('unreadable', {}, null);
     else if (verify?.outcome === 'unknown') find('unknown_status', {}, verify.word);
@@ -115,9 +119,10 @@ function seenBy({ position, reported, verify }: Facts, saysSo: (standing: Standi
   return sources.map((name) => {
     const { held, missing, notShown } = position[name];
     const transactions = reported[name].transactions.map(({ id, received, outflow }) => [id, received, outflow]);
-    // What a source says when nothing of its balance is certain: failed is worse than pending.
-    const doubtful = reported[name].isUncertain && name === 'verify' ? verify?.outcome : reported[name].isUncertain;
-    return [name, held, missing, notShown, transactions.map(String).sort(), doubtful];
+    const { isUncertain } = reported[name];
+    // What verify says when nothing of its balance is certain: failed is worse than pending.
+    const word = isUncertain && name === 'verify' ? verify?.outcome : undefined;
+    return [name, held, missing, notShown, transactions.map(String).sort(), word ?? isUncertain];
   });
 }
 
@@ -131,22 +136,42 @@ function classOfMissing({ position: { verify, history }, isInHistory }: Facts): 
 }
 
 /** Why held money pays nothing: the first reason that fits. */
-function classOfHeld({ order, currency, asked, isDecided, isProof, verify, position: { held } }: Facts): CaseClass {
+function classOfHeld({ order, currency, asked, isDecided, isInProof, verify, position: { held } }: Facts): CaseClass {
   const balance = verify?.balance ?? 0n;
   if (order === null) return 'unknown_reference';
   if (currency !== order.currency) return 'currency_mismatch';
   if (isDecided) return 'paid_after_decision';
   // If price and surplus together are the price in another unit, there was no second charge.
-  if (isProof) return isPowerOfTenApart(held + asked, asked) ? 'unit_error' : 'charged_again';
+  if (isInProof) return isPowerOfTenApart(held + asked, asked) ? 'unit_error' : 'charged_again';
   if (order.isPaid) return 'duplicate_payment';
   if (order.isEnded) return 'paid_after_end';
   if (balance === 0n) return 'contradicted';
   if (verify?.doubt) return 'unproven';
   if (isPowerOfTenApart(balance, asked)) return 'unit_error';
   if (held >= order.due && balance < order.due) return 'contradicted';
-  // Verify shows what would pay the order, and the history leaves less of it.
+  // Verify shows enough to pay the order, but the history reports that some of it left.
   if (held === order.due || held === order.amount) return 'contradicted';
   return held < order.due ? 'underpaid' : 'overpaid';
+}
+
+/**
+ * Version 1.0.0 explained the case. It computed digests differently, so the first finding that is
+ * equal takes its place.
+ */
+const EXPLAINED_BEFORE = Buffer.from('pending');
+
+/** An `explain` decision about this case has acknowledged the finding. */
+export function acknowledges(one: Case, finding: Finding): boolean {
+  if (one.acknowledged === null) return false;
+  if (isSameDigest(one.acknowledged, finding.digest)) return true;
+  return isSameDigest(one.acknowledged, EXPLAINED_BEFORE) && isSameAsBefore(one, finding);
+}
+
+/** Version 1.0.0 called some losses reversed that are contradicted now, and the other way round. */
+function isSameAsBefore(one: Case, finding: Finding): boolean {
+  const areLosses = [one, finding].every((each) => each.missing > 0n && each.class !== 'refund_not_shown');
+  const isSameKind = one.class === finding.class || areLosses;
+  return isSameKind && one.held === finding.held && one.missing === finding.missing;
 }
 
 type Said = { word: string | null; outcome: string; doubt: string | null };
@@ -178,4 +203,13 @@ export function saidBySources(
     historyOutflow,
     historyReadAt: historyReadAt?.toISOString() ?? null,
   };
+}
+
+/**
+ * What was due by the payment when its case was opened or last changed, in minor units. Null: the
+ * case is older than version 1.1.
+ */
+export function dueSeen(evidence: unknown, currency: string): bigint | null {
+  const { due } = Object(evidence) as { due?: unknown };
+  return typeof due === 'string' ? parseMajor(due, currency) : null;
 }

@@ -8,7 +8,7 @@ export const DECISIONS = ['accept', 'refund', 'keep', 'write-off', 'explain', 'a
 export type Decision = (typeof DECISIONS)[number];
 
 /** What a decision is about. */
-export type Situation = {
+export type CaseSituation = {
   as: Decision;
   /** Refunded another way than at the provider, which never shows it. */
   elsewhere: boolean;
@@ -23,7 +23,7 @@ export type Situation = {
     isEnded: boolean;
     isOurCurrency: boolean;
   } | null;
-  /** The balance that verify's newest readable answer shows in this currency. */
+  /** The balance that verify shows in this currency. */
   verifyBalance: bigint;
 };
 
@@ -42,7 +42,7 @@ const NO_EFFECT: Effect = { booking: {}, marksPaid: false, endsOrder: false };
  * The table of decisions.
  * @returns the effect, or why the decision is not allowed: half a sentence for people
  */
-export function effectOf(situation: Situation): Effect | string {
+export function effectOf(situation: CaseSituation): Effect | string {
   const { as, elsewhere, case: about } = situation;
   const isNotShown = about.class === 'refund_not_shown';
   if (elsewhere && !(as === 'refund' && (about.held > 0n || isNotShown)))
@@ -56,19 +56,19 @@ export function effectOf(situation: Situation): Effect | string {
   return as === 'refund' ? refundMissing(situation) : 'no money of this case is held';
 }
 
-function accept(situation: Situation): Effect | string {
+function accept(situation: CaseSituation): Effect | string {
   const why = whyNotPayable(situation);
   return why ?? { ...NO_EFFECT, booking: { captured: situation.case.held }, marksPaid: true };
 }
 
 /** The money stays held, and the order waits for the rest of its price. */
-function askRest(situation: Situation): Effect | string {
+function askRest(situation: CaseSituation): Effect | string {
   if (situation.case.class !== 'underpaid') return 'only the rest of an underpaid order is asked for';
   return whyNotPayable(situation) ?? NO_EFFECT;
 }
 
 /** Why the held money can pay nothing of the order now. Null: it can. */
-function whyNotPayable({ case: about, ledger, order, verifyBalance }: Situation): string | null {
+function whyNotPayable({ case: about, ledger, order, verifyBalance }: CaseSituation): string | null {
   const historyShows = historyBalance(ledger);
   if (about.held === 0n) return 'nothing is held';
   if (!isOpen(order)) return 'the order is paid, has ended, or has another currency';
@@ -77,7 +77,7 @@ function whyNotPayable({ case: about, ledger, order, verifyBalance }: Situation)
   return null;
 }
 
-function isOpen(order: Situation['order']): boolean {
+function isOpen(order: CaseSituation['order']): boolean {
   return order !== null && order.isOurCurrency && !order.isPaid && !order.isEnded;
 }
 
@@ -85,7 +85,7 @@ function isOpen(order: Situation['order']): boolean {
  * Held money is refunded or kept. Of an overpaid order, what is due pays it and only the surplus
  * goes back.
  */
-function giveUp(situation: Situation): Effect {
+function giveUp(situation: CaseSituation): Effect {
   const { as, elsewhere, case: about } = situation;
   const captured = as === 'refund' && about.class === 'overpaid' ? payableDue(situation) : 0n;
   const surplus = about.held - captured;
@@ -96,30 +96,30 @@ function giveUp(situation: Situation): Effect {
 }
 
 /** What is due, if the order is open and both sources leave as much. Else 0. */
-function payableDue({ ledger, order, verifyBalance }: Situation): bigint {
+function payableDue({ ledger, order, verifyBalance }: CaseSituation): bigint {
   if (order === null || !isOpen(order) || verifyBalance < order.due) return 0n;
   return historyLeaves(ledger, order.due) ? order.due : 0n;
 }
 
-function refundMissing({ case: about, ledger }: Situation): Effect | string {
+function refundMissing({ case: about, ledger }: CaseSituation): Effect | string {
   if (about.class !== 'reversed') return 'no money of this case is held, and no source reports that it went';
   const refunded = min(goneFrom(ledger), refundableOf(ledger.books));
   return refunded > 0n ? { ...NO_EFFECT, booking: { refunded } } : 'nothing more of it was captured';
 }
 
-function writeOff({ case: about, ledger }: Situation): Effect | string {
+function writeOff({ case: about, ledger }: CaseSituation): Effect | string {
   if (about.class !== 'reversed') return 'only money that went is written off';
   return { ...NO_EFFECT, booking: { writtenOff: goneFrom(ledger) } };
 }
 
 /** Booked as going out, and no source reports it: it went another way, or it did not go. */
-function settleNotShown({ as, elsewhere, case: about }: Situation): Effect | string {
+function settleNotShown({ as, elsewhere, case: about }: CaseSituation): Effect | string {
   if (as === 'keep') return { ...NO_EFFECT, booking: { recovered: about.missing } };
   if (elsewhere) return { ...NO_EFFECT, booking: { offProvider: about.missing } };
   return 'make the refund at the payment service: the case then closes without a decision';
 }
 
-function explain({ case: about, verifyBalance }: Situation): Effect | string {
+function explain({ case: about, verifyBalance }: CaseSituation): Effect | string {
   const verifyShowsNone = about.class === 'contradicted' && verifyBalance === 0n;
   return about.held === 0n || verifyShowsNone ? NO_EFFECT : 'money is held: accept it, refund it or keep it';
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren as Kids, VNode } from 'preact';
 import type { CaseClass } from '../cases/classes.ts';
 import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
-import { refundableOf } from '../ledger/books.ts';
+import { refundableOfAll } from '../ledger/books.ts';
 import { EMPTY } from '../ledger/ledger.ts';
 import { balanceIn } from '../payments/aggregate.ts';
 import { ledgerOf } from '../ledger/stored.ts';
@@ -160,7 +160,7 @@ function leftOf({ payments, proof, currency }: Order): bigint {
   const contributing = new Set(proof?.payments.map(({ reference }) => reference));
   const paying = payments.filter(({ reference }) => contributing.has(reference));
   const rows = paying.flatMap(({ ledgers }) => ledgers.filter((one) => one.currency === currency));
-  return rows.reduce((total, row) => total + refundableOf(ledgerOf(row).books), 0n);
+  return refundableOfAll(rows.map((row) => ledgerOf(row).books));
 }
 
 function otherActs(here: Here, order: Order): VNode {

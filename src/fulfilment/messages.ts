@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatMajor } from '../platform/money.ts';
 import { randomMessageId } from '../platform/ids.ts';
 import type { MessageType } from '../platform/message-types.ts';
-import { dueOf } from '../orders/order.ts';
+import { dueOf, restOf } from '../orders/order.ts';
 import type { OrderStatus, Prisma } from '../platform/prisma/client.ts';
 
 /**
@@ -57,7 +57,7 @@ function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string
     }),
     metadata: order.metadata,
     // The bytes of order.paid stay those of version 1.0.0: a paid order owes nothing.
-    ...(order.paidAt === null && { due: major(dueOf(order)) }),
+    ...(order.paidAt === null && { due: major(type === 'order.part_paid' ? restOf(order) : dueOf(order)) }),
     ...(extra.reason !== undefined && { reason: extra.reason }),
     ...(extra.refund !== undefined && { refund: extra.refund }),
     ...(extra.case !== undefined && { case: extra.case }),

@@ -1,4 +1,4 @@
-import { max, min } from './sources.ts';
+import { max, min, sum } from './sources.ts';
 
 /**
  * What we decided about the money. Each figure only grows, by a proof of payment or by a decision.
@@ -53,11 +53,24 @@ export function expectedOf(books: Books): bigint {
 }
 
 /**
- * How much of the captured money can still be refunded: not what was refunded, and not what is gone
- * for good.
+ * How much of the captured money the customer has not got back, in minor units. Below 0: more went
+ * than was captured. With 8500 captured, 5000 charged back and written off, and 3500 refunded by
+ * bank transfer, it is 0, although 3500 are still at the provider.
  */
+export function keptOf({ captured, refunded, writtenOff, recovered }: Books): bigint {
+  // Of what was recovered, only captured money counts.
+  return captured - max(0n, refunded + writtenOff - recovered);
+}
+
+/** How much of the captured money can still be refunded through the provider, in minor units. */
 export function refundableOf(books: Books): bigint {
-  // Of what was recovered, only refunds that did not go are captured money.
-  const stillRefunded = max(0n, books.refunded - books.recovered);
-  return max(0n, min(books.captured - stillRefunded, expectedOf(books)));
+  return max(0n, min(keptOf(books), expectedOf(books)));
+}
+
+/**
+ * The same of all payments that paid an order. The customer may have got back more of one payment
+ * than was captured of it, and then that much less of the others can be refunded.
+ */
+export function refundableOfAll(all: readonly Books[]): bigint {
+  return max(0n, min(sum(all.map(refundableOf)), sum(all.map(keptOf))));
 }

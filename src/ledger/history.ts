@@ -57,7 +57,7 @@ const isPaid = (row: HistoryRow): boolean => isCharge(row) && !row.isReversed;
 /**
  * The wholly reversed rows that are outflows of their own. Some services write a chargeback so,
  * beside its charge. All others are states of charges, which came and went. The numbers are those
- * of the worked examples in the docs.
+ * of the worked examples in docs/order-life.md.
  *
  *   the row                                          counts as
  *   its id was reported as a charge of no more       state of that charge (6)

@@ -131,8 +131,11 @@ export function book(ledger: Ledger, booking: Booking, at: Date): Ledger {
   const isNewMoney = allocatedOf(books) > allocatedOf(ledger.books) && !isLackedByHistory(ledger);
   const goesOut = bookedOutOf(books) > bookedOutOf(ledger.books);
   // A recovered or off-provider amount no longer has to leave through the provider.
-  const takenBack = max(0n, bookedOutOf(ledger.books) - bookedOutOf(books));
-  const forget = (source: Source): Source => ({ ...source, mostOutflow: max(0n, source.mostOutflow - takenBack) });
+  const outflowCancelled = max(0n, bookedOutOf(ledger.books) - bookedOutOf(books));
+  const forget = (source: Source): Source => ({
+    ...source,
+    mostOutflow: max(0n, source.mostOutflow - outflowCancelled),
+  });
   return remember({
     ...ledger,
     books,

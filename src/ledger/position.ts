@@ -52,8 +52,8 @@ export type Standing = {
  *   missing = max(0, X - S)        0                         6000                     missing 6000
  *   notShown = min(-X, S - X)      0                         -6000, which counts 0    notShown 0
  *
- * For a history that had time, with the balance L = C - W, held - missing + notShown is always L -
- * E.
+ * For a history that had time and is certain, with the balance L = C - W, held - missing + notShown
+ * is always L - E.
  * @param lagMin minutes for which the history may lack money after it was booked as being at the
  * provider
  */
@@ -75,8 +75,8 @@ export function positionOf(ledger: Ledger, lagMin: number): Position {
 }
 
 /**
- * Verify may never report a second charge that the history reports. So of what should be there,
- * verify must show at most what it ever reported as received. With its balance L, that is missing =
+ * Verify may never report a second charge that the history reports. So verify is never required to
+ * show more than the most that it ever reported as received. With its balance L, that is missing =
  * min(E, mostReceived) - L.
  *
  * What verify has not reported yet is not a lack of it, so a negative surplus counts 0 in notShown.
@@ -104,8 +104,8 @@ function historyStanding({ history, verify, books, historyReachedAt }: Ledger, h
 }
 
 /**
- * @param missingSurplus and
- * @param notShownSurplus: the surplus, without what the source need not report
+ * @param missingSurplus the surplus for `missing`, without what the source need not report
+ * @param notShownSurplus the same for `notShown`
  */
 function standingOf(source: Source, books: Books, missingSurplus: bigint, notShownSurplus: bigint): Standing {
   const bookedOut = bookedOutOf(books);
@@ -191,8 +191,8 @@ export function historyBalance({ history }: Ledger): bigint | null {
 }
 
 /**
- * Whether the history, if it reported anything, surely leaves as much as the price. What it reports
- * as gone, or doubts, pays nothing.
+ * Whether the history never reported anything, or certainly reports a balance of at least the
+ * price. Money that it reports as gone, or doubts, pays nothing.
  */
 export function historyLeaves(ledger: Ledger, price: bigint): boolean {
   const balance = historyBalance(ledger);

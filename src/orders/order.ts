@@ -24,6 +24,8 @@ type Facts = {
   /** Part payments do not count: the order waits for their rest. */
   hasHeldMoney: boolean;
   hasOpenCase: boolean;
+  /** Part payments wait for the rest of the price, which is asked for as long as the order is open. */
+  isRestDue: boolean;
   payments: readonly { status: string }[];
 };
 
@@ -54,22 +56,27 @@ export function deadlineFrom(now: Date, payableDays: number): Date {
 
 type Payable = Pick<Order, 'amount' | 'partPaid' | 'status' | 'paidAt' | 'endedAt'>;
 
+/** The price without the part payments, in minor units. */
+export function restOf({ amount, partPaid }: Pick<Order, 'amount' | 'partPaid'>): bigint {
+  return amount > partPaid ? amount - partPaid : 0n;
+}
+
 /** What is still to pay, in minor units: 0 if the order takes no payment now. */
-export function dueOf({ amount, partPaid, status, paidAt, endedAt }: Payable): bigint {
-  const isPayable = paidAt === null && endedAt === null && status !== 'review';
-  return isPayable && amount > partPaid ? amount - partPaid : 0n;
+export function dueOf(order: Payable): bigint {
+  const isPayable = order.paidAt === null && order.endedAt === null && order.status !== 'review';
+  return isPayable ? restOf(order) : 0n;
 }
 
 /**
  * The status of an order follows from its proof, its end, its money and its payments, in this
  * order. Pure.
  */
-export function statusOf({ isPaid, endedBy, hasHeldMoney, hasOpenCase, payments }: Facts): OrderStatus {
+export function statusOf({ isPaid, endedBy, hasHeldMoney, hasOpenCase, isRestDue, payments }: Facts): OrderStatus {
   const has = (...statuses: string[]): boolean => payments.some(({ status }) => statuses.includes(status));
   if (isPaid) return 'paid';
   if (endedBy !== null) return endedBy === BY_DEADLINE ? 'expired' : 'cancelled';
   if (hasHeldMoney || hasOpenCase) return 'review';
-  if (has('sending', 'open')) return 'pending';
+  if (isRestDue || has('sending', 'open')) return 'pending';
   return has('failed', 'expired') ? 'failed' : 'pending';
 }
 

@@ -3,10 +3,10 @@ import { transact } from '../platform/db.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { Refund } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { refundableOf } from '../ledger/books.ts';
+import { refundableOf, refundableOfAll } from '../ledger/books.ts';
 import { book } from '../ledger/ledger.ts';
 import { goneFrom } from '../ledger/position.ts';
-import { max, min, sum } from '../ledger/sources.ts';
+import { max, min } from '../ledger/sources.ts';
 import { isInProof, ledgerIn, type Aggregate, type AggregatePayment } from './aggregate.ts';
 import { setLedger, tell, type Change } from './change.ts';
 import { askNow, type AskParts } from './due.ts';
@@ -44,7 +44,7 @@ function refund(change: Change, request: Refunding): Refunded {
   if (isNumberUsed(aggregate, externalId)) return { outcome: 'differs' };
   if (aggregate.proof === null) return { outcome: 'not-paid' };
   const paying = aggregate.payments.filter(({ reference }) => isInProof(aggregate, reference));
-  const left = sum(paying.map((payment) => refundableIn(aggregate, payment)));
+  const left = refundableOfAll(paying.map((payment) => ledgerIn(payment, aggregate.currency).books));
   if (amount > left) return { outcome: 'too-much', left };
   return { outcome: 'refunded', refund: writeRefund(change, sharesOf(aggregate, paying, amount), request) };
 }

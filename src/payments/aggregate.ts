@@ -10,7 +10,7 @@ export const AGGREGATE = {
     include: {
       ledgers: true,
       cases: true,
-      // The newest readable answer goes on speaking when a later one cannot be read.
+      // The newest readable answer stays in force when a later one cannot be read.
       verifications: {
         where: { outcome: { not: 'unreadable' } },
         orderBy: { id: 'desc' },
@@ -28,8 +28,8 @@ export const AGGREGATE = {
 } satisfies Prisma.OrderInclude;
 
 /**
- * An order with all that decisions about its money look at. An unmatched payment stands in one
- * without an id.
+ * An order with all that decisions about its money look at. An unmatched payment is wrapped in an
+ * aggregate whose id is empty.
  */
 export type Aggregate = Prisma.OrderGetPayload<{ include: typeof AGGREGATE }>;
 export type AggregatePayment = Aggregate['payments'][number];
@@ -64,6 +64,17 @@ export function balanceIn(answer: { currency: string | null; balance: bigint | n
   return answer.currency === currency ? (answer.balance ?? 0n) : 0n;
 }
 
+/**
+ * The balance that verify shows of a payment in a currency. Its newest answer may be about one
+ * charge of several: while it is certain, the ledger knows them all.
+ */
+export function verifyBalanceIn(payment: AggregatePayment, currency: string): bigint {
+  const { verify } = ledgerIn(payment, currency);
+  if (!verify.isUncertain) return verify.received - verify.outflow;
+  const [newest] = payment.verifications;
+  return newest === undefined ? 0n : balanceIn(newest, currency);
+}
+
 /** These decide nothing about the money of a payment: it may still pay its order by itself. */
 const UNDECIDED: readonly (string | null)[] = [null, 'explain', 'ask-rest'];
 
@@ -88,10 +99,11 @@ export function isInProof({ proof }: WithProof, reference: string): boolean {
 }
 
 /**
- * The part payment that a payment is, in minor units of the order's currency; 0: it is none. A
- * person asked the customer to pay the rest of an underpaid order. Until the order is paid or ends,
- * the money stays held and no case is open about it. It counts only while verify can be read and
- * shows all of it, undoubted, and the history leaves all of it.
+ * How much of a payment's money counts as a part payment, in minor units of the order's currency; 0
+ * if nothing does. A person asked the customer to pay the rest of an underpaid order. Until the
+ * order is paid or ends, the money stays held and no case is open about it. It counts only while
+ * verify can be read and shows all of it, undoubted, and the history does not report that any of it
+ * left.
  */
 export function partPaymentOf({ amount, currency, proof, endedAt }: Aggregate, payment: AggregatePayment): bigint {
   const isAsked = payment.cases.some((one) => one.decision === 'ask-rest' && one.currency === currency);
@@ -100,6 +112,7 @@ export function partPaymentOf({ amount, currency, proof, endedAt }: Aggregate, p
   if (!isAsked || !isOpen || isDecided(payment) || payment.unreadableSince !== null) return 0n;
   if (newest?.outcome !== 'paid' || newest.doubt !== null) return 0n;
   const ledger = ledgerIn(payment, currency);
+  // Held money does not depend on the lag.
   const { held } = positionOf(ledger, 0);
   const isWhole = balanceIn(newest, currency) === held && historyLeaves(ledger, held);
   return isWhole && held < amount ? held : 0n;

@@ -1,4 +1,4 @@
-import { classify, MISSING_MONEY, saidBySources, type Facts, type Finding } from '../cases/classes.ts';
+import { acknowledges, classify, MISSING_MONEY, saidBySources, type Facts, type Finding } from '../cases/classes.ts';
 import type { MessageType } from '../platform/message-types.ts';
 import { book } from '../ledger/ledger.ts';
 import { isOutflowLate, returnedByItself } from '../ledger/position.ts';
@@ -19,6 +19,7 @@ import {
   partPaid,
   partPaymentOf,
   positionIn,
+  type Aggregate,
   type AggregatePayment,
 } from './aggregate.ts';
 import {
@@ -82,7 +83,7 @@ function concludeCase(change: Change, payment: AggregatePayment, currency: strin
   const isExpected = (one: Finding): boolean => isPartPayment && one.class === 'underpaid';
   const finding = findings.find((one) => !isExpected(one) && !isAcknowledged(payment, currency, one));
   const open = payment.cases.find((one) => one.closedAt === null && one.currency === currency);
-  // A finding of another class is told anew.
+  // A finding of another class opens a new case, so that people are told about it.
   const stays = open !== undefined && open.class === finding?.class;
   if (open !== undefined && !stays) {
     setCase(change, open, { closedAt: change.now, closedBy: change.by });
@@ -91,7 +92,7 @@ function concludeCase(change: Change, payment: AggregatePayment, currency: strin
   if (finding === undefined) return;
   if (!stays) openCase(change, payment, currency, finding);
   else if (!isSameDigest(open.digest, finding.digest)) {
-    setCase(change, open, seenIn(payment, currency, finding));
+    setCase(change, open, seenIn(change.aggregate, payment, currency, finding));
     record(change, 'case changed', payment.reference, { case: String(open.id), class: open.class });
   }
 }
@@ -114,7 +115,7 @@ function openCase(change: Change, payment: AggregatePayment, currency: string, f
     acknowledged: null,
     note: null,
     number: null,
-    ...seenIn(payment, currency, finding),
+    ...seenIn(aggregate, payment, currency, finding),
   };
   payment.cases.push(opened);
   rows.cases.add(opened);
@@ -124,30 +125,14 @@ function openCase(change: Change, payment: AggregatePayment, currency: string, f
   if (opened.class === 'unit_error') rows.unitErrors.push(currency);
 }
 
-/** What a case says about its finding. */
-function seenIn(payment: AggregatePayment, currency: string, { class: name, held, missing, digest }: Finding) {
+/** What a case says about its finding. `due`: what this payment would have to pay, in decimals. */
+function seenIn(aggregate: Aggregate, payment: AggregatePayment, currency: string, finding: Finding) {
+  const { class: name, held, missing, digest } = finding;
   const historyWord = payment.ledgers.find((one) => one.currency === currency)?.historyWord ?? null;
-  const evidence = saidBySources(payment.verifications[0], ledgerIn(payment, currency), historyWord, currency);
-  return { class: name, held, missing, digest, evidence };
-}
-
-/**
- * Version 1.0.0 explained the case. Its digests are others, so the first finding that is equal
- * takes its place.
- */
-const EXPLAINED_BEFORE = Buffer.from('pending');
-
-function acknowledges(one: Case, finding: Finding): boolean {
-  if (one.acknowledged === null) return false;
-  if (isSameDigest(one.acknowledged, finding.digest)) return true;
-  return isSameDigest(one.acknowledged, EXPLAINED_BEFORE) && isSameAsBefore(one, finding);
-}
-
-/** Version 1.0.0 called some losses reversed that are contradicted now, and the other way round. */
-function isSameAsBefore(one: Case, finding: Finding): boolean {
-  const areLosses = [one, finding].every((each) => each.missing > 0n && each.class !== 'refund_not_shown');
-  const isSameKind = one.class === finding.class || areLosses;
-  return isSameKind && one.held === finding.held && one.missing === finding.missing;
+  const said = saidBySources(payment.verifications[0], ledgerIn(payment, currency), historyWord, currency);
+  const facts = orderFacts(aggregate, payment);
+  const due = facts === null ? null : formatMajor({ amount: facts.due, currency: facts.currency });
+  return { class: name, held, missing, digest, evidence: { ...said, due } };
 }
 
 function isAcknowledged({ cases }: AggregatePayment, currency: string, finding: Finding): boolean {
@@ -155,8 +140,8 @@ function isAcknowledged({ cases }: AggregatePayment, currency: string, finding: 
 }
 
 /**
- * What was acknowledged stays so while it stays the same. If it comes again, it is news. A finding
- * whose rows of the history are not known since version 1.0.0 gets its digest when they have been
+ * What was acknowledged stays so while it stays the same. If it comes again, it opens a case again. A
+ * finding whose rows of the history are not known since version 1.0.0 gets its digest when they have been
  * read.
  */
 function refreshAcknowledged(
@@ -183,7 +168,8 @@ function refreshAskedRest(change: Change, payment: AggregatePayment, findings: r
   const asked = payment.cases.findLast(({ decision }) => decision === 'ask-rest');
   const finding = findings.find((one) => one.class === 'underpaid');
   if (asked === undefined || finding === undefined || isSameDigest(asked.digest, finding.digest)) return;
-  if (partPaymentOf(change.aggregate, payment) > 0n) setCase(change, asked, seenIn(payment, asked.currency, finding));
+  if (partPaymentOf(change.aggregate, payment) > 0n)
+    setCase(change, asked, seenIn(change.aggregate, payment, asked.currency, finding));
 }
 
 function aboutCase({ id, class: name, reference, currency, held, missing }: Case) {
@@ -204,7 +190,7 @@ function findingsOf(change: Change, payment: AggregatePayment, currency: string)
     order: orderFacts(aggregate, payment),
     currency,
     asked: payment.amount,
-    isProof: isInProof(aggregate, payment.reference),
+    isInProof: isInProof(aggregate, payment.reference),
     isDecided: isDecided(payment),
     verify: newest === undefined ? null : { ...newest, balance: balanceIn(newest, currency) },
     isOutflowLate: isOutflowLate(ledger, answeredAt),
@@ -270,6 +256,7 @@ function concludeStatus(change: Change): void {
     endedBy: aggregate.endedBy,
     hasHeldMoney: payments.some(isUnexpected),
     hasOpenCase: payments.some(hasOpenCase),
+    isRestDue: aggregate.partPaid > 0n,
     payments,
   });
   if (status === aggregate.status) return;

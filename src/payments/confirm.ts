@@ -16,12 +16,14 @@ import {
   isInProof,
   ledgerIn,
   orderFacts,
+  partPaymentOf,
   positionIn,
   type AggregatePayment,
   type Policy,
 } from './aggregate.ts';
 import { record, setLedger, setPayment, type Change } from './change.ts';
 import { decide } from './decide.ts';
+import { verifyPartPayments } from './due.ts';
 import { markPaid } from './mark-paid.ts';
 import { doubtIdOfPart, doubtUsedId } from './used-id.ts';
 import { afterNotification, followUp, nextCheck, nextRecheck } from './schedule.ts';
@@ -36,6 +38,8 @@ export type Lease = {
   askedAt: Date;
   /** Tells this lease from a later one of the same payment. */
   leasedUntil: Date;
+  /** Part payments of the order wait for its rest. */
+  isRestDue: boolean;
   cause: 'notification' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person' | 'reconciliation';
 };
 
@@ -61,11 +65,12 @@ type ConfirmParts = { prisma: PrismaClient; gateway: Gateway; policy: Policy; lo
 
 export function createConfirm(parts: ConfirmParts): Confirm {
   const { gateway, logger, onMessage } = parts;
-  return async (lease, priority, withinMs, alongside) => {
+  const confirm: Confirm = async (lease, priority, withinMs, alongside) => {
     const { reference, orderId, cause } = lease;
     try {
       const said = await gateway.verify(reference, priority, withinMs);
       const evidence = await doubtUsedId(parts, orderId, said);
+      if (lease.isRestDue) await verifyPartPayments({ ...parts, confirm }, lease, evidence);
       const work = (change: Change): boolean => confirmPayment(change, lease, evidence, alongside);
       const isKept = await changeOrder(parts, orderId, 'service', work);
       onMessage();
@@ -76,6 +81,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
       return null;
     }
   };
+  return confirm;
 }
 
 /**
@@ -243,10 +249,15 @@ function regularCheck(change: Change, payment: AggregatePayment, lease: Lease): 
   const delayMs = isLate ? Math.max(0, lease.askedAt.getTime() - Number(payment.nextCheckAt)) : 0;
   const planned = isInProof(aggregate, payment.reference)
     ? checkOfPaid(change, payment)
-    : nextCheck(payment.createdAt, now, policy.payableDays, delayMs);
+    : (nextCheck(payment.createdAt, now, policy.payableDays, delayMs) ?? checkOfPart(change, payment));
   // An answer that cannot be read leaves the question open, also after the last check, and of a
   // paid order.
   return planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
+}
+
+/** A part payment is verified at the ages of a paid order until the rest is paid. */
+function checkOfPart({ aggregate, now }: Change, payment: AggregatePayment): Date | null {
+  return partPaymentOf(aggregate, payment) > 0n ? nextRecheck(payment.createdAt, now) : null;
 }
 
 /**

@@ -24,7 +24,7 @@ import type { PaymentStatus } from '../platform/prisma/client.ts';
 export type { PaymentStatus };
 
 /** What one answer is decided on. */
-export type Situation = {
+export type AnswerSituation = {
   evidence: Pick<Evidence, 'outcome' | 'balance' | 'currency' | 'doubt'>;
   order: {
     amount: bigint;
@@ -49,13 +49,13 @@ export type Situation = {
  * order's currency, or exactly what is due beside part payments, and the order is open. All other
  * money is held. Pure: same input, same decision.
  */
-export function decide({ evidence, order, isLeft, isDecided }: Situation): 'mark-paid' | 'hold' {
-  const isProof = evidence.outcome === 'paid' && evidence.doubt === null;
+export function decide({ evidence, order, isLeft, isDecided }: AnswerSituation): 'mark-paid' | 'hold' {
+  const proves = evidence.outcome === 'paid' && evidence.doubt === null;
   const isPrice = order !== null && evidence.balance === order.amount;
   const isRest = order !== null && order.due > 0n && evidence.balance === order.due;
   const isInCurrency = evidence.currency === order?.currency;
   const isOpen = order !== null && !order.isPaid && !order.isEnded;
-  return isProof && (isPrice || isRest) && isInCurrency && isOpen && isLeft && !isDecided ? 'mark-paid' : 'hold';
+  return proves && (isPrice || isRest) && isInCurrency && isOpen && isLeft && !isDecided ? 'mark-paid' : 'hold';
 }
 
 type PaymentFacts = {

@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
+import { Unanswered } from '../gateway/errors.ts';
+import type { Evidence } from '../gateway/evidence.ts';
 import { startCrew, type Loop } from '../platform/loop.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
-import type { Policy } from './aggregate.ts';
+import { AGGREGATE, partPaymentOf, type AggregatePayment, type Policy } from './aggregate.ts';
 import type { Alongside, Confirm, Lease } from './confirm.ts';
 import { NOTIFICATION_PAUSES_SEC } from './schedule.ts';
 
@@ -29,7 +31,8 @@ export async function lease(parts: AskParts, reference: string, cause: Lease['ca
     WHERE reference = ${reference} AND mode = ${policy.mode}::mode AND order_id IS NOT NULL
       AND (leased_until IS NULL
         OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
-    RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt"`;
+    RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt",
+      (SELECT part_paid > 0 FROM orders WHERE id = order_id) AS "isRestDue"`;
   return row === undefined ? null : { ...row, cause };
 }
 
@@ -60,6 +63,26 @@ export async function askNow(
 }
 
 /**
+ * Verifies the part payments of an order before another payment may complete its price. They were
+ * verified days ago perhaps, and a chargeback since then must not be captured.
+ * @throws {Unanswered} one of them could not be verified: the answer is written later
+ */
+export async function verifyPartPayments(
+  parts: AskParts,
+  { reference, orderId }: Lease,
+  { outcome, balance }: Evidence,
+): Promise<void> {
+  const aggregate = await parts.prisma.order.findUniqueOrThrow({ where: { id: orderId }, include: AGGREGATE });
+  const isWholePrice = balance !== null && balance >= aggregate.amount;
+  const isPartPayment = (one: AggregatePayment): boolean => partPaymentOf(aggregate, one) > 0n;
+  const own = aggregate.payments.find((one) => one.reference === reference);
+  if (outcome !== 'paid' || isWholePrice || own === undefined || isPartPayment(own)) return;
+  for (const { reference: part } of aggregate.payments.filter(isPartPayment))
+    if (!(await askNow(parts, part, 'schedule')))
+      throw new Unanswered('a part payment of its order could not be verified', { sent: false });
+}
+
+/**
  * Leases due payments in this order: new signed webhooks, other notifications, then the schedule by
  * time. Thousands of abandoned payments therefore do not delay a shopper who has just paid. If a
  * process dies, its leases expire.
@@ -75,6 +98,7 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
           OR leased_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '31 seconds')
       ORDER BY NOT signed_notification, notified_at IS NULL, next_check_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING reference, order_id AS "orderId", leased_until AS "leasedUntil", clock_timestamp() AS "askedAt",
+      (SELECT part_paid > 0 FROM orders WHERE id = order_id) AS "isRestDue",
       notified_at IS NOT NULL AS "isNotified"`;
   return rows.map(({ isNotified, ...row }) => ({ ...row, cause: isNotified ? 'notification' : 'schedule' }));
 }

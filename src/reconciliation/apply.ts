@@ -4,11 +4,11 @@ import { observeHistory, type Ledger } from '../ledger/ledger.ts';
 import { positionOf } from '../ledger/position.ts';
 import { ledgerOf, type LedgerRow } from '../ledger/stored.ts';
 import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
-import { ledgerIn, type AggregatePayment } from '../payments/aggregate.ts';
+import { ledgerIn, partPaymentOf, type AggregatePayment } from '../payments/aggregate.ts';
 import { setLedger, type Change } from '../payments/change.ts';
 import { askNow, type AskParts } from '../payments/due.ts';
 import type { Payment, Prisma } from '../platform/prisma/client.ts';
-import { reachHours, type ReportedRow } from './compare.ts';
+import { reachHours, type ReportedRow, type ReportedRows } from './compare.ts';
 
 /** What a run that applies the history is. */
 export type AppliedRun = {
@@ -31,18 +31,23 @@ type Differing = { reference: string; orderId: string | null; isNew: Prisma.Paym
  * Verifies a payment that differs, and applies the rows of the history to its ledgers by the same
  * change. A lost webhook therefore opens no case, two sources that agree about a loss open one
  * case, and money that the history reports as gone pays nothing. If verify cannot be asked, outflow
- * counts all the same.
+ * counts all the same. The rows about part payments of the order are applied, too, because the
+ * answer may capture them.
+ * @param reported the rows about the payment and about the part payments of its order
  * @returns false: it could not be settled, and the next run goes on with it
  */
 export async function settlePayment(
   parts: AskParts,
   { reference, orderId, isNew }: Differing,
-  rows: readonly ReportedRow[],
+  reported: ReportedRows,
   run: AppliedRun,
 ): Promise<boolean> {
+  const rows = reported.get(reference) ?? [];
   const apply = (change: Change): void => {
-    const payment = change.aggregate.payments.find((one) => one.reference === reference);
-    if (payment !== undefined) applyRows(change, payment, rows, run);
+    const { aggregate } = change;
+    for (const payment of aggregate.payments)
+      if (payment.reference === reference || partPaymentOf(aggregate, payment) > 0n)
+        applyRows(change, payment, reported.get(payment.reference) ?? [], run);
   };
   if (orderId === null) {
     if (!run.isToNow) return false;

@@ -239,14 +239,22 @@ export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<D
 export type ReportedRow = Omit<ReadableRow, 'reference'>;
 export type ReportedRows = ReadonlyMap<string, ReportedRow[]>;
 
-/** All rows about these references. A row that names no currency is about the payment's own. */
+/**
+ * All rows about these references, and about the part payments of their orders. A row that names no
+ * currency is about the payment's own.
+ */
 export async function rowsAbout(client: pg.Client, mode: Mode, references: string[]): Promise<ReportedRows> {
   // Use the locked connection, so that losing the lock aborts the run.
   const text = `
     SELECT h.reference, coalesce(nullif(h.currency, ''), p.currency, '') AS currency, received, outflow,
       h.status::text AS status, word, transaction_id AS "transactionId"
     FROM history_rows h LEFT JOIN payments p USING (reference)
-    WHERE h.mode = $1 AND reference = ANY($2) ORDER BY h.id`;
+    WHERE h.mode = $1 AND reference = ANY(ARRAY(
+      SELECT unnest($2::text[])
+      UNION
+      SELECT part.reference FROM payments p JOIN orders o ON o.id = p.order_id AND o.part_paid > 0
+        JOIN payments part ON part.order_id = o.id
+      WHERE p.reference = ANY($2))) ORDER BY h.id`;
   type Read = Omit<ReportedRow, 'received' | 'outflow'> & Record<'reference' | 'received' | 'outflow', string>;
   const { rows } = await client.query<Read>({ text, values: [mode, references], ...PATIENT });
   const reported = new Map<string, ReportedRow[]>();

@@ -1,17 +1,17 @@
 import type { CaseClass } from '../cases/classes.ts';
-import { effectOf, type Decision, type Effect, type Situation } from '../cases/decisions.ts';
+import { effectOf, type Decision, type Effect, type CaseSituation } from '../cases/decisions.ts';
 import { acceptDoubts, book } from '../ledger/ledger.ts';
 import { isNumberUsed, writeRefund, type ActParts } from '../payments/acts.ts';
 import { changeOrder, changeUnmatched } from '../payments/change-order.ts';
 import {
-  balanceIn,
   hasHeldMoney,
   ledgerIn,
   orderFacts,
   partPaymentOf,
+  verifyBalanceIn,
   type AggregatePayment,
 } from '../payments/aggregate.ts';
-import { record, setCase, setLedger, setOrder, type Change } from '../payments/change.ts';
+import { record, setCase, setLedger, setOrder, setPayment, type Change } from '../payments/change.ts';
 import { findPaidBy, isIdOfPart } from '../payments/used-id.ts';
 import { askNow } from '../payments/due.ts';
 import { markPaid } from '../payments/mark-paid.ts';
@@ -27,8 +27,8 @@ type Deciding = Texts & { id: bigint; as: Decision; number: string | null; elsew
 /**
  * A person decides about a case, once. Verify is asked first where the decision may pay the order.
  * @returns whether the order is paid by it
- * @throws {UserFacingError} why it is not allowed, or that the case is not any more what the person
- * saw
+ * @throws {UserFacingError} why it is not allowed, or that the case has changed since the person
+ * looked at it
  */
 export async function decideCase(parts: ActParts, deciding: Deciding): Promise<boolean> {
   const { id, as, by } = deciding;
@@ -39,7 +39,7 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
     throw refused(id, 'is not decided: verify must show the money first, and it could not be asked');
   const { reference, orderId } = found;
   const paidBy = mayPay ? await findOrderPaidBy(parts, reference) : null;
-  const work = (change: Change) => decide(change, reference, deciding, paidBy);
+  const work = (change: Change) => applyDecision(change, reference, deciding, paidBy);
   const isPaid = await (orderId === null
     ? changeUnmatched(parts, reference, by, work)
     : changeOrder(parts, orderId, by, work));
@@ -59,10 +59,10 @@ async function findOrderPaidBy({ prisma, policy }: ActParts, reference: string):
   return newest?.serviceId == null ? null : findPaidBy(prisma, policy.mode, newest.serviceId);
 }
 
-const CHANGED = 'is not any more what it was: look at it again';
+const CHANGED = 'has changed since you looked at it: look at it again';
 const refused = (id: bigint, why: string): UserFacingError => new UserFacingError(`case ${id} ${why}`);
 
-function decide(change: Change, reference: string, deciding: Deciding, paidBy: string | null): boolean {
+function applyDecision(change: Change, reference: string, deciding: Deciding, paidBy: string | null): boolean {
   const { aggregate } = change;
   const { id, as, note, number, elsewhere } = deciding;
   const payment = aggregate.payments.find((one) => one.reference === reference);
@@ -80,6 +80,7 @@ function decide(change: Change, reference: string, deciding: Deciding, paidBy: s
   // case.
   const acknowledged = as === 'explain' ? open.digest : null;
   setCase(change, open, { decision: as, acknowledged, closedAt: change.now, closedBy: change.by, note, number });
+  // Only now the case says `ask-rest`. The error rolls the whole change back.
   if (as === 'ask-rest' && partPaymentOf(aggregate, payment) === 0n)
     throw refused(
       id,
@@ -107,8 +108,7 @@ function situationOf(
   open: Case,
   as: Decision,
   elsewhere: boolean,
-): Situation {
-  const [newest] = payment.verifications;
+): CaseSituation {
   const { currency } = open;
   const facts = orderFacts(aggregate, payment);
   return {
@@ -117,7 +117,7 @@ function situationOf(
     case: open as Case & { class: CaseClass },
     ledger: ledgerIn(payment, currency),
     order: facts && { ...facts, isOurCurrency: currency === facts.currency },
-    verifyBalance: newest ? balanceIn(newest, currency) : 0n,
+    verifyBalance: verifyBalanceIn(payment, currency),
   };
 }
 
@@ -138,7 +138,7 @@ function bookEffect(
       externalId: number,
       by,
     });
-  else if (as === 'ask-rest') setDeadlineOfRest(change);
+  else if (as === 'ask-rest') waitForRest(change, payment);
   else {
     const before = ledgerIn(payment, currency);
     // The person accepts the money in spite of any doubt about it.
@@ -160,10 +160,12 @@ function bookEffect(
 
 /**
  * The customer gets at least as many days for the rest as for a new order. Then the order ends in
- * any case, and a person is told about the held money again.
+ * any case, and a person is told about the held money again. Until then the part payment is
+ * verified, even if its checks had ended.
  */
-function setDeadlineOfRest(change: Change): void {
+function waitForRest(change: Change, payment: AggregatePayment): void {
   const { aggregate, now, policy } = change;
+  setPayment(change, payment, { nextCheckAt: payment.nextCheckAt ?? now });
   const end = priceEndsAt(aggregate, policy.payableDays);
   const payBy = deadlineFrom(now, policy.payableDays);
   if (end === null || end < payBy) setOrder(change, { payBy });

@@ -1,3 +1,4 @@
+import { dueSeen } from '../cases/classes.ts';
 import { EMPTY } from '../ledger/ledger.ts';
 import { positionOf } from '../ledger/position.ts';
 import { ledgerOf } from '../ledger/stored.ts';
@@ -36,12 +37,13 @@ export async function openItems(prisma: PrismaClient, mode: Mode): Promise<Pick<
   const counts = await prisma.case.groupBy({ by: ['class'], where, _count: true });
   const include = { payment: { include: { ledgers: true } } };
   const cases = await prisma.case.findMany({ where, include, orderBy: { id: 'asc' }, take: 1_000 });
-  const items = cases.map(({ id, class: name, reference, orderId, currency, held, missing, openedAt, payment }) => {
+  const items = cases.map((one) => {
+    const { id, class: name, reference, orderId, currency, held, missing, openedAt, payment, evidence } = one;
     const major = (amount: bigint): string => formatMajor({ amount, currency });
-    const row = payment.ledgers.find((one) => one.currency === currency);
+    const row = payment.ledgers.find((each) => each.currency === currency);
     const { expected: booked, notShown } = positionOf(row ? ledgerOf(row) : EMPTY, 0);
     const isUnpaid = held > 0n && orderId !== null && payment.status !== 'paid' && currency === payment.currency;
-    const expected = isUnpaid ? payment.amount : booked;
+    const expected = isUnpaid ? (dueSeen(evidence, currency) ?? payment.amount) : booked;
     // A refund that is not shown is still at the provider, and other missing money is not.
     const isStillThere = name === 'refund_not_shown';
     const actual = booked + held + notShown - (isStillThere ? 0n : missing);

@@ -268,7 +268,7 @@ async function settle(running: Running, batch: Difference[], reported: ReportedR
     if (orderId !== null && !isTooMuch) done.verified += 1;
     const isNew = payment === undefined ? unmatchedPayment(reference, run, rows, reachesBackDays) : undefined;
     const differing = { reference, orderId, isNew };
-    if (isTooMuch || !(await settleAlone(running, differing, rows, applied))) done.left += 1;
+    if (isTooMuch || !(await settleAlone(running, differing, reported, applied))) done.left += 1;
   });
   await new PQueue({ concurrency: QUESTIONS_AT_ONCE }).addAll(work);
   const unpaid = payments.filter(({ status }) => status !== 'paid').map(({ reference }) => reference);
@@ -279,11 +279,11 @@ async function settle(running: Running, batch: Difference[], reported: ReportedR
 async function settleAlone(
   running: Running,
   differing: Parameters<typeof settlePayment>[1],
-  rows: ReportedRow[],
+  reported: ReportedRows,
   applied: AppliedRun,
 ): Promise<boolean> {
   try {
-    return await settlePayment(running, differing, rows, applied);
+    return await settlePayment(running, differing, reported, applied);
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     running.logger.error({ err: error, reference: differing.reference }, 'a payment could not be reconciled');

@@ -1,6 +1,7 @@
 import words from '../custom/words.json' with { type: 'json' };
+import { dueSeen } from '../cases/classes.ts';
 import { BOOK_FIGURES } from '../ledger/books.ts';
-import { BY_DEADLINE } from '../orders/order.ts';
+import { BY_DEADLINE, restOf } from '../orders/order.ts';
 import { figuresOf, ledgerOf, oursOf } from '../ledger/stored.ts';
 import { isInProof } from '../payments/aggregate.ts';
 import { formatMajor } from '../platform/money.ts';
@@ -134,9 +135,9 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   const { payment, currency, held, missing } = one;
   const said = one.evidence as Record<string, Maybe<string>>;
   const money = (amount: bigint): string => amountText({ amount, currency });
-  const price = order?.amount ?? 0n;
-  const due = price - (order?.partPaid ?? 0n);
-  const isAsked = isRestAsked(payment) && due < price;
+  const rest = order === null ? 0n : restOf(order);
+  const due = dueSeen(said, currency) ?? order?.amount ?? 0n;
+  const isAsked = isRestAsked(payment) && (order?.partPaid ?? 0n) > 0n;
   const isPaidBy = order !== null && isInProof(order, payment.reference);
   const more = held > 0n ? ', held' : '';
   const kinds: Record<string, string> = { contradicted: more, unproven: more, reversed: isPaidBy ? '' : ', kept' };
@@ -145,7 +146,7 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
     ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
     held: money(held),
     missing: money(missing),
-    short: money(isAsked ? due : due - held),
+    short: money(isAsked ? rest : due - held),
     over: money(held - due),
     ratio:
       held > payment.amount

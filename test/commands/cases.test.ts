@@ -37,7 +37,7 @@ test('the work list has a line for each case, with what to do; a decision is mad
   const { seen } = await json<{ seen: string }>(shop, 'cases', 'show', number);
 
   const decide = (...more: string[]) => act('cases', 'decide', number, '--as', 'accept', '--note', 'fine', ...more);
-  expect(await decide('--seen', 'another')).toMatchObject({ exit: 1, err: expect.stringMatching(/not any more/) });
+  expect(await decide('--seen', 'another')).toMatchObject({ exit: 1, err: expect.stringMatching(/has changed/) });
   expect(await decide('--seen', seen)).toMatchObject({ exit: 0, out: expect.stringMatching(/The order \w+ is paid/) });
   expect(await statusOf(shop, orderId)).toBe('paid');
   await isSent(orderId);

@@ -257,7 +257,7 @@ test('the rest cannot be asked for while no answer of verify can be read', async
   expect(await decide(first, 'ask-rest')).toMatchObject({ exit: 0 });
 });
 
-test('the id of the part payment does not pay the rest, and the order still ends', async () => {
+test('the id of the part payment does not pay the rest, and another page for the rest can be paid', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   const [paid] = await shop.database.query('SELECT max(service_id) AS id FROM verifications WHERE reference = $1', [
@@ -269,7 +269,10 @@ test('the id of the part payment does not pay the rest, and the order still ends
   const said = saying(/that of another payment of this order/);
   expect(await decide(rest, 'accept')).toEqual({ exit: 1, said });
   expect(await decide(rest, 'refund')).toMatchObject({ exit: 0 });
-  await stands(shop, first.orderId, 'failed');
+  await stands(shop, first.orderId, 'pending');
+  const { body: other } = await next(first);
+  await happens(shop, other.reference, 'pay');
+  await stands(shop, first.orderId, 'paid');
 });
 
 test('held money that is exactly the rest pays the order once the rest is asked for', async () => {
@@ -286,11 +289,136 @@ test('held money that is exactly the rest pays the order once the rest is asked 
 test('a part payment whose checks have ended is verified again after it paid', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
-  await shop.database.query('UPDATE payments SET next_check_at = NULL WHERE reference = $1', [first.reference]);
+  const old = `UPDATE payments SET created_at = created_at - interval '200 days', next_check_at = NULL WHERE reference = $1`;
+  await shop.database.query(old, [first.reference]);
   await happens(shop, rest.reference, 'pay');
   await stands(shop, first.orderId, 'paid');
   const due = `SELECT count(*)::int AS due FROM payments WHERE order_id = $1 AND next_check_at > now() + interval '20 h'`;
   expect(await shop.database.query(due, [first.orderId])).toEqual([{ due: 2 }]);
+});
+
+/** Nobody tells us of it, and the schedule asks in hours. */
+async function chargeBackInSilence({ reference, orderId }: Checkout): Promise<void> {
+  const later = `UPDATE payments SET next_check_at = now() + interval '20 hours', notified_at = NULL WHERE order_id = $1`;
+  await shop.database.query(later, [orderId]);
+  await shop.sandboxPost(`/transactions/${reference}/reverse`, { notify: false });
+}
+
+test('a chargeback of the first part that nobody told us of is found when the rest is paid', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await chargeBackInSilence(first);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'review', 'underpaid 350000 0 NGN');
+});
+
+test('such a chargeback is found, too, when a person decides about the rest', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'pay', { amount: 4000 });
+  await stands(shop, first.orderId, 'review', 'overpaid 400000 0 NGN');
+  await chargeBackInSilence(first);
+  const said = saying(/has changed since you looked at it/);
+  expect(await decide(rest, 'refund', '--number', 'R-1')).toEqual({ exit: 1, said });
+  await stands(shop, first.orderId, 'review', 'underpaid 400000 0 NGN');
+});
+
+test('the rest pays nothing while the first part cannot be verified', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await befall(shop, 'verify', 'status', { reference: first.reference, status: 503, times: 0 });
+  await shop.sandboxPost(`/transactions/${rest.reference}/pay`, {});
+  const tried = `SELECT count(*)::int AS tried FROM payments WHERE reference = $1 AND failures > 0`;
+  await eventually(async () => {
+    expect(await shop.database.query(tried, [rest.reference])).toEqual([{ tried: 1 }]);
+  });
+  await stands(shop, first.orderId, 'pending');
+  await healService(shop);
+  await tell(shop, rest.reference);
+  await stands(shop, first.orderId, 'paid');
+});
+
+test('a transaction of the first part that has paid another order pays nothing here', async () => {
+  const first = await askedForRest();
+  const [said] = await shop.database.query('SELECT max(service_id) AS id FROM verifications WHERE reference = $1', [
+    first.reference,
+  ]);
+  const { body: rest } = await next(first);
+  const other = await shop.checkout();
+  await shop.sandboxPost(`/transactions/${other.reference}/record`, { id: said?.id });
+  await happens(shop, other.reference, 'pay');
+  await stands(shop, other.orderId, 'paid');
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, first.orderId, 'review', 'unproven 500000 0 NGN', 'underpaid 350000 0 NGN');
+});
+
+test('the rest that is paid as a charge of its own under the first reference can be accepted', async () => {
+  const first = await askedForRest();
+  await happens(shop, first.reference, 'record', { id: `C-2-${first.reference}`, amount: 3500 });
+  await stands(shop, first.orderId, 'review', 'contradicted 850000 0 NGN');
+  expect(await decide(first, 'accept')).toMatchObject({ exit: 0 });
+  await stands(shop, first.orderId, 'paid');
+});
+
+test('the surplus is told without the part payment’s own share, and the message names what is due', async () => {
+  const first = await askedForRest();
+  const { body: second } = await next(first);
+  await happens(shop, second.reference, 'pay', { amount: 3000 });
+  await stands(shop, first.orderId, 'review', 'underpaid 300000 0 NGN');
+  expect(await decide(second, 'ask-rest')).toMatchObject({ exit: 0 });
+  await happens(shop, first.reference, 'record', { amount: 6000 });
+  await stands(shop, first.orderId, 'review', 'overpaid 600000 0 NGN', 'overpaid 300000 0 NGN');
+  const { out } = await shop.command(['cases', 'list']);
+  expect(out).toMatch(/NGN 6,000.00 came .*: NGN 500.00 too much/);
+  const parts = receiver.messages.filter((one) => one.type === 'order.part_paid' && one.data.orderId === first.orderId);
+  expect(parts.map(({ data }) => data.due)).toEqual(['3500.00', '500.00', '0.00']);
+});
+
+test('a surplus that changed since a person saw it is not refunded', async () => {
+  const first = await askedForRest();
+  const { body: second } = await next(first);
+  await letPageExpire(second);
+  const { body: third } = await next(first);
+  await happens(shop, second.reference, 'pay', { amount: 4000 });
+  await happens(shop, third.reference, 'pay', { amount: 2000 });
+  await stands(shop, first.orderId, 'review', 'overpaid 400000 0 NGN', 'underpaid 200000 0 NGN');
+  const [row] = await shop.database.query('SELECT max(id) AS id FROM cases WHERE reference = $1', [second.reference]);
+  const { out } = await shop.command(['cases', 'show', String(row?.id), '--json']);
+  const { seen } = JSON.parse(out) as { seen: string };
+  expect(await decide(third, 'ask-rest')).toMatchObject({ exit: 0 });
+  const said = saying(/has changed since you looked at it/);
+  expect(await decide(second, 'refund', '--number', 'S-1', '--seen', seen)).toEqual({ exit: 1, said });
+});
+
+test('an order waits for the rest although its page failed', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'fail');
+  const failed = `SELECT count(*)::int AS failed FROM payments WHERE reference = $1 AND status = 'failed'`;
+  await eventually(async () => {
+    expect(await shop.database.query(failed, [rest.reference])).toEqual([{ failed: 1 }]);
+  });
+  await stands(shop, first.orderId, 'pending');
+});
+
+test('no more is refunded than the customer has not got back, by one payment and by two', async () => {
+  const refund = ({ orderId }: Checkout, externalId: string, elsewhere: boolean) =>
+    asShop(shop, `/orders/${orderId}/refunds`, { amount: '3500.00', reason: 'a test', externalId, elsewhere });
+  const one = await buy(shop);
+  await stands(shop, one.orderId, 'paid');
+  await happens(shop, one.reference, 'record', { amount_refunded: 5000 });
+  await stands(shop, one.orderId, 'paid', 'reversed 0 500000 NGN');
+  const two = await askedForRest();
+  const { body: rest } = await next(two);
+  await happens(shop, rest.reference, 'pay');
+  await stands(shop, two.orderId, 'paid');
+  await happens(shop, two.reference, 'reverse');
+  await stands(shop, two.orderId, 'paid', 'reversed 0 500000 NGN');
+  for (const order of [one, two]) {
+    expect(await refund(order, 'E-1', true)).toMatchObject({ status: 201 });
+    expect(await decide(order, 'write-off')).toMatchObject({ exit: 0 });
+    expect(await refund(order, 'E-2', false)).toMatchObject({ status: 409 });
+  }
 });
 
 test('a refund of an order that two payments paid is shared: first what a source reports as gone', async () => {

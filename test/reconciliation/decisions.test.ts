@@ -120,7 +120,7 @@ test('the same refund number is written down once, and a case that changed is no
   await takeBack(reference, 300);
   await desk.reconcile();
   const stale = await decide(desk, reference, 'refund', '--number', 'RF-7', '--seen', seen);
-  expect([stale.exit, stale.err]).toEqual([1, expect.stringMatching(/not any more what it was/)]);
+  expect([stale.exit, stale.err]).toEqual([1, expect.stringMatching(/has changed since you looked at it/)]);
   expect(await refunds()).toEqual([]);
   expect(await decide(desk, reference, 'refund', '--number', 'RF-7', '--seen', await seenNow())).toMatchObject({
     exit: 0,
@@ -137,7 +137,7 @@ test('the same refund number is written down once, and a case that changed is no
   const closed = `SELECT id::text FROM cases WHERE decision IS NOT NULL AND reference = $1`;
   const [once] = await desk.database.query<{ id: string }>(closed, [reference]);
   const twice = await desk.run('cases', 'decide', once?.id ?? '', '--as', 'explain', '--note', 'a test');
-  expect([twice.exit, twice.err]).toEqual([1, expect.stringMatching(/not any more what it was/)]);
+  expect([twice.exit, twice.err]).toEqual([1, expect.stringMatching(/has changed since you looked at it/)]);
   expect(await desk.run('cases', 'decide', '99999', '--as', 'keep', '--note', 'a test')).toMatchObject({ exit: 64 });
 });
 

@@ -33,7 +33,7 @@ const NOTHING: Facts = {
   order: ORDER,
   currency: 'NGN',
   asked: 8_500n,
-  isProof: false,
+  isInProof: false,
   isDecided: false,
   verify: null,
   isOutflowLate: false,
@@ -45,7 +45,7 @@ const held = (amount: bigint, verify: Facts['verify'] = says(amount)): Facts => 
 /** A paid order, and what the sources say against its books. */
 const paid = (sources: Sources, more: Partial<Facts> = {}): Facts => {
   const order = { ...ORDER, isPaid: true };
-  return { ...NOTHING, position: positionOf(sources), order, isProof: true, verify: says(8_500n), ...more };
+  return { ...NOTHING, position: positionOf(sources), order, isInProof: true, verify: says(8_500n), ...more };
 };
 /** The source lacks money. */
 const lacks = (missing: bigint): Partial<Standing> => ({ missing, isShort: true });
@@ -55,14 +55,14 @@ const classesOf = (facts: Facts): string[] => classify(facts).map((one) => one.c
 
 // Why money is held. All of the later reasons are true as well: the first that fits is said.
 const DOUBTED = says(0n, 'amount_received differs');
-const EVERYTHING = { ...held(85_000n, DOUBTED), order: null, currency: 'USD', isDecided: true, isProof: true };
+const EVERYTHING = { ...held(85_000n, DOUBTED), order: null, currency: 'USD', isDecided: true, isInProof: true };
 const REASONS: [CaseClass, Partial<Facts>][] = [
   ['unknown_reference', {}],
   ['currency_mismatch', { order: CLOSED }],
   ['paid_after_decision', { currency: 'NGN' }],
   ['unit_error', { isDecided: false, position: held(76_500n).position }],
   ['charged_again', { position: held(85_000n).position }],
-  ['duplicate_payment', { isProof: false }],
+  ['duplicate_payment', { isInProof: false }],
   ['paid_after_end', { order: { ...CLOSED, isPaid: false } }],
   ['contradicted', { order: ORDER }],
   ['unproven', { verify: { ...DOUBTED, balance: 85_000n } }],

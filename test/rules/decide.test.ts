@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { statusOf } from '../../src/orders/order.ts';
-import { decide, statusOfPayment, type Situation } from '../../src/payments/decide.ts';
+import { decide, statusOfPayment, type AnswerSituation } from '../../src/payments/decide.ts';
 
 /** Every combination of the values that each field can have. */
 function combinations<Fields extends object>(values: { [Name in keyof Fields]: readonly Fields[Name][] }): Fields[] {
@@ -15,15 +15,15 @@ const OUTCOMES = [...ANSWERS, 'unreadable'] as const;
 const BOTH = [false, true];
 
 test('M1, M11, M19: of all answers and states of an order, only an exact answer to an open order pays it', () => {
-  const evidence = combinations<Situation['evidence']>({
+  const evidence = combinations<AnswerSituation['evidence']>({
     outcome: OUTCOMES,
     balance: [null, 0n, 1n, 350_000n, 849_999n, 850_000n, 850_001n, 85_000_000n],
     currency: [null, 'NGN', 'USD'],
     doubt: [null, 'amount_received differs from amount'],
   });
   const ours = { amount: [850_000n], due: [850_000n, 350_000n, 0n], currency: ['NGN'], isPaid: BOTH, isEnded: BOTH };
-  const order = [null, ...combinations<NonNullable<Situation['order']>>(ours)];
-  const all = combinations<Situation>({ evidence, order, isLeft: BOTH, isDecided: BOTH });
+  const order = [null, ...combinations<NonNullable<AnswerSituation['order']>>(ours)];
+  const all = combinations<AnswerSituation>({ evidence, order, isLeft: BOTH, isDecided: BOTH });
   expect(all).toHaveLength(9 * 8 * 3 * 2 * 13 * 2 * 2);
   const paying = all.filter((one) => decide(one) === 'mark-paid');
   expect(paying.map(({ evidence: { balance }, order: about }) => [balance, about?.due])).toEqual([
@@ -93,7 +93,7 @@ const ORDER_IS: [string, (facts: OrderFacts) => boolean][] = [
   ['expired', (facts) => facts.endedBy === 'deadline'],
   ['cancelled', (facts) => facts.endedBy !== null],
   ['review', (facts) => facts.hasHeldMoney || facts.hasOpenCase],
-  ['pending', (facts) => has(facts, 'sending', 'open')],
+  ['pending', (facts) => facts.isRestDue || has(facts, 'sending', 'open')],
   ['failed', (facts) => has(facts, 'failed', 'expired')],
   ['pending', () => true],
 ];
@@ -105,6 +105,7 @@ test('M2: an order is paid by its proof for ever, else ended, else in review, el
     endedBy: [null, 'deadline', 'shop', 'ada'],
     hasHeldMoney: BOTH,
     hasOpenCase: BOTH,
+    isRestDue: BOTH,
     payments: [[], ...single.flatMap((one) => [[one], ...single.map((other) => [one, other])])],
   });
   for (const facts of all)

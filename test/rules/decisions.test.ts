@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { classify, type CaseClass } from '../../src/cases/classes.ts';
-import { DECISIONS, effectOf, type Effect, type Situation } from '../../src/cases/decisions.ts';
+import { DECISIONS, effectOf, type Effect, type CaseSituation } from '../../src/cases/decisions.ts';
 import { allocatedOf } from '../../src/ledger/books.ts';
 import { acceptDoubts, EMPTY, observeHistory, observeVerify } from '../../src/ledger/ledger.ts';
 import { positionOf, returnedByItself } from '../../src/ledger/position.ts';
@@ -37,11 +37,11 @@ function withBooks(ledger: Ledger, booking: Booking): Ledger {
 }
 
 type Given = { class: CaseClass; ledger: Ledger; held?: bigint; missing?: bigint; balance?: bigint } & Partial<
-  Pick<Situation, 'order'>
+  Pick<CaseSituation, 'order'>
 >;
 /** By words as they are typed: `refund --elsewhere`. */
 function decide(words: string, { class: name, ledger, held, missing, balance, order = OPEN }: Given): Effect | string {
-  const [as, elsewhere] = words.split(' ') as [Situation['as'], string?];
+  const [as, elsewhere] = words.split(' ') as [CaseSituation['as'], string?];
   const position = positionOf(ledger, LAG_MIN);
   const about = { class: name, held: held ?? position.held, missing: missing ?? position.missing };
   const { received, outflow } = ledger.verify;
@@ -158,7 +158,7 @@ test.each<[string, string, Given]>([
 const anything = fc.record({
   steps: lives,
   order: fc.constantFrom(OPEN, ENDED, PAID, ABROAD, null),
-  isProof: fc.boolean(),
+  isInProof: fc.boolean(),
   isDecided: fc.boolean(),
   isOutflowLate: fc.boolean(),
   isAboutMoney: fc.boolean(),
@@ -168,7 +168,7 @@ const anything = fc.record({
 type Anything = typeof anything extends fc.Arbitrary<infer One> ? One : never;
 
 /** Each case that a person may decide about, in a ledger of which surplus that left is booked. */
-function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: Anything): Situation[] {
+function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: Anything): CaseSituation[] {
   const ledger = withReturned(ledgerAfter(steps), steps.length);
   // The newest answer is about the charge that verify reported last, or about no money.
   const newest = isAboutMoney ? ledger.verify.transactions.at(-1) : undefined;
@@ -199,7 +199,7 @@ const withReturned = (ledger: Ledger, place: number): Ledger =>
   withBooksAt(ledger, { returned: returnedByItself(ledger) }, place);
 
 /** @throws with what does not hold of an allowed decision */
-function hold({ as, elsewhere, ledger, order, verifyBalance }: Situation, effect: Effect, place: number): void {
+function hold({ as, elsewhere, ledger, order, verifyBalance }: CaseSituation, effect: Effect, place: number): void {
   const demand = (promise: string, holds: boolean): void => {
     if (!holds) throw new Error(promise);
   };

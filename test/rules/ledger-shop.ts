@@ -109,7 +109,7 @@ export class LedgerShop {
       order: this.order(),
       currency: CURRENCY,
       asked: this.price,
-      isProof: this.ledger.books.captured > 0n,
+      isInProof: this.ledger.books.captured > 0n,
       isDecided: this.isDecided,
       verify: this.said,
       isOutflowLate: positions.isOutflowLate(this.ledger, this.verifiedAt),
