@@ -1,7 +1,7 @@
 // Tests are ES modules, as the program is; swc takes the types off and checks nothing (`npm run check` does).
 export default {
   // `npm run test:all` runs what is left out here: the long ones.
-  testMatch: ['<rootDir>/test/**/!(*.all).test.ts'],
+  testMatch: ['<rootDir>/test/**/!(*.slow).test.ts'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   transform: {
     '\\.tsx?$': [
