@@ -15,7 +15,7 @@ export type ActParts = AskParts & { onMessage: () => void };
 
 type Refunding = Pick<Refund, 'amount' | 'reason' | 'externalId' | 'elsewhere' | 'by'>;
 /**
- * `differs`: the externalId stands for another refund. `left`: how much can still be refunded, in
+ * `differs`: the externalId belongs to another refund. `left`: how much can still be refunded, in
  * minor units.
  */
 export type Refunded =
@@ -25,8 +25,8 @@ export type Refunded =
   | { outcome: 'too-much'; left: bigint };
 
 /**
- * Writes down that a part of a paid order's money was given back. Nothing here moves money. A
- * refund with an externalId may be repeated: it is written once.
+ * Books a refund of a paid order's money. Nothing here moves money: the refund itself is made at the
+ * service. A refund with an externalId may be repeated and is booked once.
  */
 export async function refundOrder(parts: ActParts, orderId: string, request: Refunding): Promise<Refunded> {
   const refunded = await changeOrder(parts, orderId, request.by, (change) => refund(change, request));
@@ -53,13 +53,13 @@ function refundableIn({ currency }: Aggregate, payment: AggregatePayment): bigin
   return refundableOf(ledgerIn(payment, currency).books);
 }
 
-/** What of a refund goes back by one payment, in minor units. */
+/** The part of a refund that goes back by one payment, in minor units. */
 type RefundShare = { payment: AggregatePayment; amount: bigint };
 
 /**
- * Shares a refund among the payments of the order's proof. Nobody says which of them went back. So
- * what a source reports as gone comes first, then a payment of exactly this amount, and then the
- * newest payments. With 5000 and 3500 captured:
+ * Shares a refund among the payments of the order's proof, because nobody names the payment that is
+ * refunded. Money that a source reports as gone comes first, then a payment of exactly this amount,
+ * and then the newest payments. With 5000 and 3500 captured:
  *
  *   refund   reported as gone    of 5000   of 3500
  *     4000   nothing                 500      3500
@@ -84,15 +84,15 @@ function sharesOf(aggregate: Aggregate, paying: readonly AggregatePayment[], amo
   return shares.filter((one) => one.amount > 0n);
 }
 
-/** A number stands for one refund of an order, whichever way it was written down. */
+/** The order already has a refund or a decision with this refund number. */
 export const isNumberUsed = ({ payments, refunds }: Aggregate, number: string | null): boolean =>
   number !== null &&
   (refunds.some((one) => one.externalId === number) ||
     payments.some(({ cases }) => cases.some((one) => one.number === number)));
 
 /**
- * A refund of captured money: its row, the ledgers, the message.
- * @param shares they add up to its amount
+ * Adds a refund of captured money: its row, the ledgers and the message.
+ * @param shares they add up to the amount of the refund
  */
 export function writeRefund(change: Change, shares: readonly RefundShare[], request: Refunding): Refund {
   const { amount, elsewhere, externalId, reason } = request;
@@ -115,15 +115,15 @@ export function writeRefund(change: Change, shares: readonly RefundShare[], requ
 export type Adopted = 'adopted' | 'unknown-reference' | 'unknown-order' | 'other-currency' | 'decided';
 
 /**
- * A person says which order an unmatched payment belongs to. Verify is asked, and decides whether
- * it pays.
+ * Assigns an unmatched payment to an order, because a person says so. Verify then decides whether it
+ * pays the order.
  */
 export async function adopt(parts: ActParts, reference: string, orderId: string, by: string): Promise<Adopted> {
   const { prisma, policy } = parts;
   const adopted = await transact(prisma, async (tx): Promise<Adopted> => {
     if ((await lockOrder(tx, policy.mode, orderId)) === null) return 'unknown-order';
     const { amount, currency } = await tx.order.findUniqueOrThrow({ where: { id: orderId } });
-    // Locked by a write that changes nothing: whoever decides about it at this moment comes first.
+    // This write changes nothing. It takes the row lock, so that a decision being made now ends first.
     const unmatched = { reference, mode: policy.mode, orderId: null, ledgers: { some: {} } };
     const { count } = await tx.payment.updateMany({ where: unmatched, data: { nextCheckAt: null } });
     if (count === 0) return 'unknown-reference';

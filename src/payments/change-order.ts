@@ -11,25 +11,25 @@ import { writeRows } from './write-rows.ts';
 
 type ChangeParts = { prisma: PrismaClient; policy: Policy };
 /**
- * Synchronous: it changes rows in memory and asks nobody, neither the database nor the service. It
- * may run twice.
+ * Synchronous: it changes rows in memory and calls neither the database nor the service. It may run
+ * twice.
  */
 type Work<Result> = (change: Change) => Result extends PromiseLike<unknown> ? never : Result;
 type Item = { parts: ChangeParts; orderId: string; by: string; work: (change: Change) => unknown };
 type Waiting = Pending<Item, unknown>;
 
-/** Changes of one statement, at most. */
+/** At most this many changes are written by one statement. */
 const MOST_TOGETHER = 32;
-/** Each may wait for a lock, and must leave connections for all others. */
+/** Each may wait for a lock, so the number is limited to leave connections for the others. */
 const ALONE = new PQueue({ concurrency: 10 });
 const GROUPS = new WeakMap<PrismaClient, (item: Item) => Promise<unknown>>();
 
 /**
- * Changes an order in three steps: read it whole behind its lock, decide, and write all rows at
- * once. Deciding is the work of the caller, and then `conclude`, which makes statuses, cases and
- * messages agree with the ledger. Every change of an order's money goes through here. Changes of
- * different orders that wait at the same moment go together.
- * @returns what the work returns; null: there is no such order
+ * Changes an order in three steps: lock and read it, decide, and write all rows at once. The caller's
+ * `work` decides, and then `conclude` makes statuses, cases and messages agree with the ledgers.
+ * Every change of an order's money goes through this function. Changes of different orders that wait
+ * at the same moment are made together.
+ * @returns the result of `work`. Null: there is no such order
  */
 export async function changeOrder<Result>(
   parts: ChangeParts,
@@ -57,7 +57,7 @@ async function changeTogether(group: Waiting[]): Promise<void> {
   try {
     done = await parts.prisma.$transaction((tx) => changeFree(tx, parts, together));
   } catch (error) {
-    // After a lost connection it may have happened.
+    // If the connection was lost, the group may have been written.
     if (isDatabaseAway(error) || sqlStateOf(error) === null) throw error;
   }
   for (const one of group) {
@@ -68,9 +68,8 @@ async function changeTogether(group: Waiting[]): Promise<void> {
 }
 
 /**
- * @returns what settles each change, once the transaction has ended. Changes of locked orders are
- * missing, and so are those that open a case: a case needs an id of its own, which `changeAlone`
- * takes
+ * @returns the functions that settle the changes once the transaction has ended. Changes of locked
+ * orders have none, and neither have changes that open a case: only `changeAlone` takes ids of cases
  */
 async function changeFree(tx: Tx, { policy }: ChangeParts, group: Waiting[]): Promise<Map<Waiting, () => void>> {
   const free = await lockFree(
@@ -114,12 +113,11 @@ function changeAlone({ parts, orderId, by, work }: Item): Promise<unknown> {
   });
 }
 
-/** By one statement, of one snapshot: measured, twice as fast as one for each relation. */
+/** One statement and one snapshot. It is twice as fast as one statement for each relation. */
 async function readAggregates(tx: Tx, ids: readonly string[]): Promise<Aggregate[]> {
   const [last] = ids.slice(-1);
   if (last === undefined) return [];
-  // Each length of a list is another statement to plan, so there are few lengths: 1, 2, 4, up to
-  // MOST_TOGETHER.
+  // PostgreSQL plans another statement for each length of the list. So the length is a power of two.
   const length = 2 ** Math.ceil(Math.log2(ids.length));
   const padded = [...ids, ...Array<string>(length - ids.length).fill(last)];
   const where = { id: { in: padded } };
@@ -127,9 +125,9 @@ async function readAggregates(tx: Tx, ids: readonly string[]): Promise<Aggregate
 }
 
 /**
- * The same for an unmatched payment: the history reports it under a reference that is not ours, and
- * it has no order.
- * @param isNew its row, if there is none yet: without a ledger, it would count as set aside
+ * The same for an unmatched payment, which has no order: the history reports it under a reference
+ * that is not ours.
+ * @param isNew its row, if it is not known yet. A row without a ledger would count as set aside
  */
 export function changeUnmatched<Result>(
   parts: ChangeParts,
@@ -150,7 +148,7 @@ export function changeUnmatched<Result>(
     const { include } = AGGREGATE.payments;
     const payment = await tx.payment.findUniqueOrThrow({ where: { reference }, include });
     const { mode, amount, currency, createdAt } = payment;
-    // As an order that has nothing: a column that a shop adds to orders is none of its business.
+    // An empty order around the payment. Columns that a shop adds to orders are missing here.
     const alone: Partial<Aggregate> = { ...NO_ORDER, mode, amount, currency, createdAt, payments: [payment] };
     return { locked, aggregate: alone as Aggregate };
   });
@@ -206,8 +204,8 @@ async function write(tx: Tx, changes: Change[]): Promise<void> {
 }
 
 /**
- * Ids for all cases that the change can open: one for each payment and currency. Unused ids are
- * lost.
+ * Ids for all cases that the change can open: one for each payment and currency. Unused ids leave
+ * gaps.
  */
 async function newCaseIds(tx: Tx, { payments }: Aggregate): Promise<bigint[]> {
   const most = payments.reduce((count, { ledgers }) => count + 1 + ledgers.length, 0);

@@ -20,9 +20,9 @@ export class NoCaseId extends Error {}
 export type MessageChange = {
   heldBy: string | null;
   liftedBy: string | null;
-  /** Its tries begin anew: the days in which it was held do not count. */
+  /** Its tries start from zero, because the days in which it was held do not count. */
   restarts: boolean;
-  /** It is sent once more, under its id. */
+  /** It is sent once more, under the same id. */
   resends: boolean;
 };
 
@@ -30,16 +30,16 @@ export type MessageChange = {
 export type NewVerification = AggregatePayment['verifications'][number] & { body: Uint8Array<ArrayBuffer> };
 
 /**
- * A change of one order, behind its lock. The middle is synchronous and asks nobody: it changes
- * rows in memory, in the aggregate at once, and `writeRows` of write-rows.ts stores all of them by
- * one statement.
+ * A change of one order, made while its lock is held. Deciding is synchronous and does no I/O: it
+ * changes rows in memory and updates the aggregate. `writeRows` in write-rows.ts then stores all
+ * rows by one statement.
  */
 export type Change = {
   aggregate: Aggregate;
   policy: Policy;
-  /** Who or what causes it, as the journal says it. */
+  /** The person or the part of the program that causes the change, as the journal names it. */
   by: string;
-  /** The database's time when the lock was had. */
+  /** The database's time when the lock was taken. */
   now: Date;
   ids: NewIds;
   rows: Rows;
@@ -51,14 +51,14 @@ export type Change = {
 };
 
 /**
- * The rows that a change writes. The stored order.paid stands in the aggregate's messages, and no
- * new one.
+ * The rows that a change writes. The aggregate's messages contain a stored order.paid, but no new
+ * one.
  */
 export type Rows = {
   orders: Set<Aggregate>;
   payments: Set<AggregatePayment>;
   newPayments: AggregatePayment[];
-  /** By reference and currency; beside each, the ledger before the change. */
+  /** By reference and currency. `ledgersBefore` has the same keys, with the ledgers before the change. */
   ledgers: Map<string, LedgerRow>;
   ledgersBefore: Map<string, Ledger>;
   verifications: NewVerification[];
@@ -69,7 +69,7 @@ export type Rows = {
   journal: Prisma.JournalEntryCreateManyInput[];
   newMessages: Prisma.MessageCreateManyInput[];
   messages: Map<string, MessageChange & { id: string }>;
-  /** Currencies in which a payment came in another unit: checkouts may have to stop. */
+  /** Currencies in which a payment used another unit. New checkouts in them may have to stop. */
   unitErrors: string[];
 };
 
@@ -145,8 +145,8 @@ export function setCase({ rows }: Change, row: Case, data: Partial<Case>): void 
 }
 
 /**
- * Holds a message, or lifts the program's own hold. A person's hold stays; that a person sends it
- * all the same stays for as long as what the person saw does.
+ * Holds a message, or lifts the program's own hold. A person's hold stays. If a person sent the
+ * message in spite of the program's hold, it is held again only after a case opens or changes.
  * @param isNews a case opened or changed
  */
 export function setHold(change: Change, message: Message, heldBy: string | null, isNews: boolean): void {
@@ -154,7 +154,7 @@ export function setHold(change: Change, message: Message, heldBy: string | null,
   const isPersons = message.heldBy !== null && message.heldBy !== MISSING_MONEY;
   if (sentAt !== null || isPersons || (liftedBy === null ? heldBy === message.heldBy : heldBy !== null && !isNews))
     return;
-  // One that was given up stays so.
+  // A message that was given up stays given up.
   setMessage(change, message, {
     heldBy,
     liftedBy: null,
@@ -187,14 +187,14 @@ export function record(
   rows.journal.push({ orderId: aggregate.id || null, reference, what, by, data, at: now });
 }
 
-/** The shop's own system is told this, if it wants to hear of it. */
+/** Adds a message to the shop's own system. `messageRow` drops types that the shop does not want. */
 export function tell({ told }: Change, type: MessageType, extra: Extra = {}): void {
   told.push({ type, extra });
 }
 
 /**
- * Messages say how the order stands after the whole change.
- * @param heldBy who holds a new order.paid
+ * Makes the rows of all messages. They describe the order as it is after the whole change.
+ * @param heldBy the reason or the person that holds a new order.paid. Null: it is sent
  */
 export function writeMessages({ policy, aggregate, now, rows, told }: Change, heldBy: string | null): void {
   if (aggregate.id === '') return;
@@ -205,8 +205,8 @@ export function writeMessages({ policy, aggregate, now, rows, told }: Change, he
 }
 
 /**
- * The cause of a change of a ledger, as the journal says it. `historyWord`: what the history calls
- * the payment now.
+ * The cause of a change of a ledger, as the journal names it. `historyWord` is the history's newest
+ * status word for the payment.
  */
 type Cause = { what: string; data?: Data; historyWord?: string | null };
 
@@ -248,7 +248,7 @@ export function recordPositions(change: Change): void {
   }
 }
 
-/** All lines of one change have one time, so that the books count them as one movement. */
+/** All lines of one change have the same time, so that the books count them as one movement. */
 function recordFigures(
   { aggregate, rows, by, now }: Change,
   { reference, currency }: LedgerRow,
@@ -256,8 +256,7 @@ function recordFigures(
   what: string,
   data: Data,
 ): void {
-  // A view of the order shows held and refunded money, too, so the order has changed when these
-  // figures have.
+  // Views of the order show held and refunded money. So a change of these figures changes the order.
   if (changes.length > 0 && aggregate.id !== '') rows.orders.add(aggregate);
   const about = { orderId: aggregate.id || null, reference, what, by, data, currency, at: now };
   rows.journal.push(...changes.map(({ counter, amount }) => ({ ...about, counter, amount })));

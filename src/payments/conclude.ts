@@ -66,8 +66,8 @@ function bookReturnedByItself(change: Change, payment: AggregatePayment, currenc
 }
 
 /**
- * At most one case is open: the most urgent finding that no explain decision has acknowledged. An
- * order of 8500 was paid, and then:
+ * At most one case per payment and currency is open: the most urgent finding that no `explain`
+ * decision has acknowledged. An order of 8500 was paid, and then:
  *
  *   what happens                     finding                  case
  *   verify reports 8500 as gone      reversed 8500            1 opens
@@ -140,9 +140,9 @@ function isAcknowledged({ cases }: AggregatePayment, currency: string, finding: 
 }
 
 /**
- * What was acknowledged stays so while it stays the same. If it comes again, it opens a case again. A
- * finding whose rows of the history are not known since version 1.0.0 gets its digest when they have been
- * read.
+ * A finding stays acknowledged while it stays the same. If it disappears and comes again, it opens a
+ * case again. After an upgrade from version 1.0.0, a finding gets its digest when the rows of the
+ * history have been read.
  */
 function refreshAcknowledged(
   change: Change,
@@ -161,8 +161,8 @@ function refreshAcknowledged(
 }
 
 /**
- * While a part payment waits for the rest, the case in which a person asked for it says what is
- * held now.
+ * While a part payment waits for the rest, its closed `ask-rest` case is kept up to date with the
+ * money that is held.
  */
 function refreshAskedRest(change: Change, payment: AggregatePayment, findings: readonly Finding[]): void {
   const asked = payment.cases.findLast(({ decision }) => decision === 'ask-rest');
@@ -215,10 +215,7 @@ function concludePayment(change: Change, payment: AggregatePayment): void {
 
 const isDone = ({ status }: AggregatePayment): boolean => ['expired', 'failed', 'refused'].includes(status);
 
-/**
- * What the shop may want to hear of a change of status; paid, cancelled and reopened are told where
- * they happen.
- */
+/** Messages about a change of status. Paid, cancelled and reopened are sent where they happen. */
 const TOLD: Record<string, MessageType> = { review: 'order.review', failed: 'order.failed', expired: 'order.expired' };
 
 function concludeOrder(change: Change): void {
@@ -227,7 +224,7 @@ function concludeOrder(change: Change): void {
   const { payments } = aggregate;
   const newest = payments.at(-1);
   const isOpen = aggregate.proof === null && aggregate.endedAt === null && aggregate.payBy === null;
-  // No payment of it may be paid any more, and each was asked about after that.
+  // None of its payments can be paid any more, and each was verified after that.
   const isLast = newest?.status === 'expired' && isOver(newest.createdAt, now, policy.payableDays);
   if (isOpen && isLast && payments.every(isDone)) setOrder(change, { endedAt: now, endedBy: BY_DEADLINE });
   const partPaidBefore = aggregate.partPaid;
@@ -236,7 +233,7 @@ function concludeOrder(change: Change): void {
   if (aggregate.partPaid > partPaidBefore) tell(change, 'order.part_paid');
 }
 
-/** Other held money may be exactly what is due now. Verify is asked, and then it pays the order. */
+/** Other held money may now be exactly the amount due. Verifying it again then pays the order. */
 function concludePartPaid(change: Change): void {
   const { aggregate, now } = change;
   setOrder(change, { partPaid: partPaid(aggregate) });
@@ -249,7 +246,7 @@ function concludeStatus(change: Change): void {
   const { aggregate } = change;
   const { payments } = aggregate;
   const newest = payments.at(-1);
-  // Part payments are held, too, and the order waits for the rest and not for a person.
+  // Part payments are held, too, but the order waits for the rest and not for a person.
   const isUnexpected = (one: AggregatePayment): boolean => hasHeldMoney(one) && partPaymentOf(aggregate, one) === 0n;
   const status = statusOf({
     isPaid: aggregate.proof !== null,

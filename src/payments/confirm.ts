@@ -28,15 +28,13 @@ import { markPaid } from './mark-paid.ts';
 import { doubtIdOfPart, doubtUsedId } from './used-id.ts';
 import { afterNotification, followUp, nextCheck, nextRecheck } from './schedule.ts';
 
-/** The right to ask about a payment, for half a minute: nobody else asks meanwhile. */
+/** The exclusive right to verify a payment, for half a minute. */
 export type Lease = {
   reference: string;
   orderId: string;
-  /**
-   * The database's time before the question: notifications that came later are not followed by it.
-   */
+  /** The database's time before verify was asked. Later notifications need another verification. */
   askedAt: Date;
-  /** Tells this lease from a later one of the same payment. */
+  /** Distinguishes this lease from a later one of the same payment. */
   leasedUntil: Date;
   /** Part payments of the order wait for its rest. */
   isRestDue: boolean;
@@ -44,13 +42,13 @@ export type Lease = {
 };
 
 /**
- * Makes our order agree with what verify says about a payment: the one function that marks an order
- * paid on evidence. Webhooks, returns, the schedule and people may all cause it; none of them is
- * believed.
- * @param withinMs milliseconds for the question
- * @param alongside changes the order together with the answer: a reconciliation applies the history
- * @returns what the answer says; null: nothing was learnt or kept, and the payment is asked about
- * later
+ * Asks verify about a payment and makes the order agree with the answer. This is the only function
+ * that marks an order paid on evidence. Webhooks, returns, the schedule and people may all cause it,
+ * and none of them proves anything.
+ * @param withinMs milliseconds for the call
+ * @param alongside changes the order together with the answer: a history run applies its rows
+ * @returns the outcome of the answer. Null: there is none or it was not stored, and the payment is
+ * verified later
  */
 export type Confirm = (
   lease: Lease,
@@ -85,15 +83,16 @@ export function createConfirm(parts: ConfirmParts): Confirm {
 }
 
 /**
- * Behind the order's lock: is it news, what does it show, does it pay the order?
- * @returns false: it came too late
+ * Applies an answer while the order's lock is held: stores it, updates the ledgers, and marks the
+ * order paid if the answer proves it.
+ * @returns false if the lease has ended
  */
 function confirmPayment(change: Change, lease: Lease, said: Evidence, alongside?: Alongside): boolean {
   const payment = change.aggregate.payments.find(({ reference }) => reference === lease.reference);
   if (payment === undefined) throw new Error(`${lease.reference} is no payment of its order`);
-  // Only the newest lease may write its answer. A process that stood still for longer than its
-  // lease brings an old one, and somebody else has asked meanwhile. Leases order answers, and times
-  // do not: the database's clock may be set back.
+  // Only the newest lease may write its answer. If a process stood still for longer than its lease,
+  // its answer is old, and another process has asked since. Leases order the answers, because the
+  // database's clock may be set back.
   if (payment.leasedUntil?.getTime() !== lease.leasedUntil.getTime()) {
     setPayment(change, payment, { nextCheckAt: change.now });
     return false;
@@ -108,8 +107,9 @@ function confirmPayment(change: Change, lease: Lease, said: Evidence, alongside?
 }
 
 /**
- * Stores the answer unless the newest one said the same; of unreadable ones in a row, the first.
- * @returns whether it is news
+ * Stores the answer unless it repeats the newest one. Of several unreadable answers in a row, it
+ * stores the first.
+ * @returns whether the answer is new
  */
 function storeAnswer(change: Change, payment: AggregatePayment, lease: Lease, said: Evidence): boolean {
   const { now, ids, rows } = change;
@@ -139,15 +139,15 @@ function observe(change: Change, payment: AggregatePayment, evidence: Evidence):
     const before = ledgerIn(payment, currency);
     const answer = answerIn(change, payment, evidence, currency);
     const hasLedger = payment.ledgers.some((one) => one.currency === currency);
-    // An answer without money needs no ledger.
+    // An answer without money creates no ledger.
     if (!hasLedger && !(answer.isHere && isAboutMoney)) continue;
     setLedger(change, payment, currency, observeVerify(before, answer), { what: 'reported by verify' });
   }
 }
 
 /**
- * An answer as one currency sees it. A doubt that a person accepted with the order's proof is none
- * any more.
+ * The part of an answer that concerns one currency. A doubt that a person accepted with the order's
+ * proof no longer counts.
  */
 function answerIn(change: Change, payment: AggregatePayment, evidence: Evidence, currency: string): Answer {
   const { outcome, serviceId, balance, outflow, currency: named, doubt } = evidence;
@@ -176,18 +176,15 @@ function markPaidIfProven(change: Change, payment: AggregatePayment, evidence: E
   markPaid(change, payment, shown, null);
 }
 
-/** Rarely: a person has to mend the adapter, or the service itself. */
+/** Rarely, because somebody has to correct the adapter or the service first. */
 const UNREADABLE_MS = 3_600_000;
 
-/**
- * Answers after which the payment stands where it stood: a notification that leads to one of them
- * is followed up.
- */
+/** Outcomes that change nothing. If a notification leads to one of them, it is followed up. */
 const TEACH_NOTHING: readonly string[] = ['pending', 'not_found', 'unknown', 'unreadable'];
 
 /**
- * When it is asked about next, and whether notifications go on being followed at once. A payment
- * was made at 10:00:00, and a notification about it comes at 10:00:20:
+ * Sets when the payment is verified next, and whether later notifications are followed at once. A
+ * payment was created at 10:00:00, and a notification about it comes at 10:00:20:
  *
  *   asked at    answer     regular check    follow-up    next
  *   10:00:20    pending    10:00:45         10:00:23     10:00:23
@@ -195,24 +192,24 @@ const TEACH_NOTHING: readonly string[] = ['pending', 'not_found', 'unknown', 'un
  *   10:00:30    pending    10:00:45         10:00:50     10:00:45
  *   10:00:45    paid       in one day       none         in one day
  *
- * @param isTaught the answer is new and says more than that the payment is still open
+ * @param isTaught the answer is new, and its outcome is none of TEACH_NOTHING
  */
 function schedule(change: Change, payment: AggregatePayment, lease: Lease, isTaught: boolean, isNews: boolean): void {
   const { now } = change;
   const notification = notificationOf(payment, lease, now);
-  // A notification counts once, and its follow-ups do not. In a flood, a newer notification stands
-  // here than the one that was followed.
+  // A notification counts once, and its follow-ups do not count. In a flood, `notified_at` is of a
+  // newer notification than the one that was followed.
   const isFollowUp = notification !== null && payment.answeredAt !== null && payment.answeredAt >= notification.at;
   const isOfNotification = (lease.cause === 'notification' || lease.cause === 'return') && !isFollowUp;
   const quietChecks = isNews ? 0 : payment.quietChecks + (isOfNotification ? 1 : 0);
-  // A notification that came after our question is followed, too.
+  // A notification that came after verify was asked is followed, too.
   const notified = notification?.isNewer === true ? afterNotification(lease.askedAt, quietChecks, now) : null;
   const again =
     notification !== null && !notification.isNewer && !isTaught ? followUp(notification.at, quietChecks, now) : null;
   const times = [regularCheck(change, payment, lease), notified, again].filter((time) => time !== null);
   const [earliest = null] = times.sort((a, b) => a.getTime() - b.getTime());
-  // A notification stays until it has been followed to the end, so that the payment goes before
-  // those that nobody points at.
+  // A notification stays until its follow-ups are done, so that the payment comes before payments
+  // without a notification.
   const isFollowed = notified === null && again === null;
   setPayment(change, payment, {
     answeredAt: lease.askedAt,
@@ -221,28 +218,28 @@ function schedule(change: Change, payment: AggregatePayment, lease: Lease, isTau
     quietChecks,
     nextCheckAt: earliest,
     notifiedAt: isFollowed ? null : (notification?.at ?? null),
-    // Only the first question of a signed notification goes before all others.
+    // Only the first verification after a signed notification comes before all others.
     signedNotification: notified !== null && payment.signedNotification,
   });
 }
 
 /**
- * The notification that this question follows, or one that came after it (`isNewer`); null: there
- * is none.
+ * The notification that this verification follows, or one that came after it (`isNewer`). Null:
+ * there is none.
  */
 function notificationOf(
   { notifiedAt }: AggregatePayment,
   { askedAt }: Lease,
   now: Date,
 ): { at: Date; isNewer: boolean } | null {
-  // A notification of the future was stored before the database's clock was set back: this question
-  // follows it.
+  // A notification of the future was stored before the database's clock was set back. This
+  // verification follows it.
   if (notifiedAt === null || notifiedAt > now) return null;
   // Stored times are rounded to a millisecond.
   return { at: notifiedAt, isNewer: notifiedAt.getTime() > askedAt.getTime() + 1 };
 }
 
-/** When it is verified next without any notification; null: never more. */
+/** When the payment is verified next without a notification. Null: never again. */
 function regularCheck(change: Change, payment: AggregatePayment, lease: Lease): Date | null {
   const { aggregate, now, policy } = change;
   const isLate = lease.cause === 'schedule' && payment.nextCheckAt !== null;
@@ -250,8 +247,8 @@ function regularCheck(change: Change, payment: AggregatePayment, lease: Lease): 
   const planned = isInProof(aggregate, payment.reference)
     ? checkOfPaid(change, payment)
     : (nextCheck(payment.createdAt, now, policy.payableDays, delayMs) ?? checkOfPart(change, payment));
-  // An answer that cannot be read leaves the question open, also after the last check, and of a
-  // paid order.
+  // If an answer cannot be read, the payment is verified again, also after its last check and also
+  // if its order is paid.
   return planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
 }
 
@@ -261,8 +258,8 @@ function checkOfPart({ aggregate, now }: Change, payment: AggregatePayment): Dat
 }
 
 /**
- * If a paid order's money is missing, it is verified as often as a new payment, and else at growing
- * ages.
+ * If a paid order's money is missing, its payment is verified as often as a new one. Otherwise it is
+ * verified at growing ages.
  */
 function checkOfPaid(change: Change, payment: AggregatePayment): Date | null {
   const { aggregate, now, policy } = change;
@@ -272,10 +269,7 @@ function checkOfPaid(change: Change, payment: AggregatePayment): Date | null {
   return again ?? (aggregate.paidAt && nextRecheck(aggregate.paidAt, now));
 }
 
-/**
- * Nothing was learnt, or it could not be written: the payment is asked about later, by pauses that
- * grow.
- */
+/** Verify could not be asked, or its answer could not be written: the payment waits, longer each time. */
 async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unknown): Promise<void> {
   const { reference, orderId, leasedUntil, askedAt } = lease;
   const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;
@@ -286,8 +280,8 @@ async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unk
     const about = { alert, reference, orderId, constraint: constraintOf(error), err: error };
     logger.error(about, 'an answer could not be written');
   }
-  // By the database's time: after 5 s, doubled up to an hour, and not before the service wants it.
-  // A notification that came during the question begins anew.
+  // By the database's time: after 5 s, doubled each time up to an hour, and not before the service
+  // allows it. A notification that came meanwhile resets the pause.
   await prisma.$executeRaw`
     UPDATE payments SET failures = failures + 1, leased_until = NULL, next_check_at = clock_timestamp()
       + make_interval(secs => greatest(${retryAfterSec ?? 0}::int,

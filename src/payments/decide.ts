@@ -2,28 +2,28 @@ import type { Evidence } from '../gateway/evidence.ts';
 import type { PaymentStatus } from '../platform/prisma/client.ts';
 
 /**
- * Every state of a payment, what it waits for, and where it goes. From each but `paid` and
- * `unmatched`, what verify says leads to paid, review, failed, expired or open.
+ * The states of a payment, and what each waits for. Every state but `paid` and `unmatched` can
+ * change to paid, review, failed, expired or open by an answer of verify.
  *
- * - `sending`: initialize may have reached the service or not: waits for its answer, then for
- *   verify. It is never sent again. Open, refused, or expired when the time to pay is over.
- * - `open`: the shopper may pay: waits for a notification or the schedule. Expired when the time to
- *   pay is over.
- * - `paid`: it paid its order, perhaps with others. For ever: what happens to its money later is a
- *   case.
- * - `failed`: the service says failed or taken back, or a person gave its money back. Watched on:
- *   late money counts.
- * - `expired`: by the service's word, or the time to pay is over. Late money pays an order that is
- *   still open, and is held where it has ended.
- * - `review`: money is held, or the answer proves nothing: waits for a person, or for an answer
+ * - `sending`: initialize was called, and its result is not known yet. It is never called again.
+ *   The payment becomes open, refused, or expired when the time to pay is over.
+ * - `open`: the shopper can pay. It waits for a notification or the schedule, and expires when the
+ *   time to pay is over.
+ * - `paid`: it paid its order, alone or with part payments. This is final: later changes of its
+ *   money open cases.
+ * - `failed`: the service calls it failed or reversed, or a person refunded its money. It is still
+ *   verified, because money may come late.
+ * - `expired`: the service calls it expired, or the time to pay is over. Late money pays the order
+ *   if it is still open, and is held if it has ended.
+ * - `review`: money is held, or the answer proves nothing. It waits for a person, or for an answer
  *   that pays.
- * - `refused`: the service said no at initialize, or nothing was sent. The end, unless verify knows
- *   it after all.
+ * - `refused`: the service refused initialize, or nothing was sent. This is final, unless verify
+ *   knows the payment.
  * - `unmatched`: the history reports money under a reference that is not ours. It has no order.
  */
 export type { PaymentStatus };
 
-/** What one answer is decided on. */
+/** The facts on which one answer is decided. */
 export type AnswerSituation = {
   evidence: Pick<Evidence, 'outcome' | 'balance' | 'currency' | 'doubt'>;
   order: {
@@ -32,22 +32,22 @@ export type AnswerSituation = {
     due: bigint;
     currency: string;
     isPaid: boolean;
-    /** By a person, or by its deadline. */
+    /** A person or its deadline has ended it. */
     isEnded: boolean;
   } | null;
-  /** A person has decided about this reference: its money pays nothing by itself any more. */
+  /** A person has decided about this payment, so its money no longer pays an order automatically. */
   isDecided: boolean;
   /**
-   * The history does not report that the money went. If it does, the money pays nothing, although
+   * The history does not report that the money left. If it does, the money pays nothing, even if
    * verify shows it.
    */
   isLeft: boolean;
 };
 
 /**
- * Whether the answer marks the order paid: verify, undoubted, shows exactly the price in the
- * order's currency, or exactly what is due beside part payments, and the order is open. All other
- * money is held. Pure: same input, same decision.
+ * Whether the answer marks the order paid. It does if verify shows, without a doubt, exactly the
+ * price in the order's currency, or exactly the amount that is due beside part payments, and the
+ * order is open. All other money is held. Pure: the same input gives the same decision.
  */
 export function decide({ evidence, order, isLeft, isDecided }: AnswerSituation): 'mark-paid' | 'hold' {
   const proves = evidence.outcome === 'paid' && evidence.doubt === null;
@@ -64,9 +64,9 @@ type PaymentFacts = {
   isPaidBy: boolean;
   hasHeldMoney: boolean;
   hasOpenCase: boolean;
-  /** Of verify's newest readable answer; null: there is none. */
+  /** The outcome of verify's newest readable answer. Null: there is none. */
   outcome: Evidence['outcome'] | null;
-  /** The time in which it may be paid is over, and verify was asked after that. */
+  /** The payment can no longer be paid, and it was verified after that. */
   isOver: boolean;
 };
 
@@ -85,7 +85,7 @@ export function statusOfPayment({
   if (status === 'unmatched') return 'unmatched';
   if (isPaidBy) return 'paid';
   if (hasHeldMoney || hasOpenCase) return 'review';
-  // Paid, and nothing of it is held: a person decided about it, or it went back.
+  // Paid, and none of it is held: a person decided about it, or it was returned.
   if (outcome === 'failed' || outcome === 'reversed' || outcome === 'paid') return 'failed';
   if (outcome === 'expired' || (isOver && status !== 'refused')) return 'expired';
   if (outcome === 'pending' || status === 'review') return 'open';

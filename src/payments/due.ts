@@ -7,20 +7,20 @@ import { AGGREGATE, partPaymentOf, type AggregatePayment, type Policy } from './
 import type { Alongside, Confirm, Lease } from './confirm.ts';
 import { NOTIFICATION_PAUSES_SEC } from './schedule.ts';
 
-/** Checks of one process at once; the calls have their own limits. */
+/** Verifications that one process makes at once. Calls to the service have their own limits. */
 const CHECKS_AT_ONCE = 16;
-/** What another process made due is found this late at most. */
+/** A payment that another process made due is found at most this late. */
 const LOOK_EVERY_MS = 500;
 
 export type AskParts = { prisma: PrismaClient; policy: Policy; confirm: Confirm };
 
 /**
- * Takes the right to ask about a payment.
- * @returns null while somebody has it, or it is not ours
+ * Takes the exclusive right to verify a payment.
+ * @returns null if another process has it, or the payment is not ours
  */
 export async function lease(parts: AskParts, reference: string, cause: Lease['cause']): Promise<Lease | null> {
   const { prisma, policy } = parts;
-  // The database's clock alone decides: processes disagree about the time. A lease that ends later
+  // Only the database's clock counts, because the clocks of processes differ. A lease that ends later
   // than a lease can was written before that clock was set back, and counts as ended. A return is a
   // notification, and is followed up like one.
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
@@ -40,9 +40,9 @@ const WAIT_STEP_MS = 250;
 const WAIT_STEPS = 20;
 
 /**
- * Asks about a payment before a person's act or a deadline; waits a little for a question that is
- * under way.
- * @returns whether a readable answer was written
+ * Verifies a payment now, for example before a person's decision or a deadline. If another process
+ * is verifying it, this waits for up to five seconds.
+ * @returns whether a readable answer was stored
  */
 export async function askNow(
   parts: AskParts,
@@ -63,8 +63,8 @@ export async function askNow(
 }
 
 /**
- * Verifies the part payments of an order before another payment may complete its price. They were
- * verified days ago perhaps, and a chargeback since then must not be captured.
+ * Verifies the part payments of an order before another payment may complete its price. Their
+ * newest answers may be days old, and a chargeback since then must not be captured.
  * @throws {Unanswered} one of them could not be verified: the answer is written later
  */
 export async function verifyPartPayments(
@@ -84,11 +84,11 @@ export async function verifyPartPayments(
 
 /**
  * Leases due payments in this order: new signed webhooks, other notifications, then the schedule by
- * time. Thousands of abandoned payments therefore do not delay a shopper who has just paid. If a
- * process dies, its leases expire.
+ * time. So thousands of abandoned payments do not delay a shopper who has just paid. If a process
+ * dies, its leases expire.
  */
 async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promise<Lease[]> {
-  // SKIP LOCKED: many processes take what is due, and none waits for another.
+  // SKIP LOCKED: several processes lease due payments, and none waits for another.
   const rows = await prisma.$queryRaw<(Omit<Lease, 'cause'> & { isNotified: boolean })[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds'
     WHERE reference IN (
@@ -104,11 +104,10 @@ async function leaseDue(prisma: PrismaClient, mode: Mode, limit: number): Promis
 }
 
 /**
- * A webhook or a return names payments: those that are ours become due, at once or after a pause.
- * It proves nothing, and a flood of repeated notifications costs few questions.
- * @param isNews a signed body that was not seen before: it is followed at once, whatever came
- * before it
- * @param most so many payments of ours become due
+ * Makes the payments due that a webhook or a return names, at once or after a pause. The
+ * notification proves nothing, and a flood of repetitions costs few verifications.
+ * @param isNews a signed webhook with a new body: it is followed at once
+ * @param most at most this many payments become due
  * @returns the references that are ours
  */
 export async function makeDue(
@@ -118,10 +117,10 @@ export async function makeDue(
   { isNews = false, most = 100 } = {},
 ): Promise<string[]> {
   if (references.length === 0) return [];
-  // afterNotification of schedule.ts by the database's clock; arrays begin at 1, and least and
-  // greatest pass over NULL: what no check awaits becomes due, too. An answer of the future was
-  // stored before the clock was set back: it delays nothing. Locked in the order in which lockOrder
-  // does.
+  // This is `afterNotification` of schedule.ts by the database's clock. Arrays begin at 1. `least` and
+  // `greatest` ignore NULL, so a payment without a next check becomes due, too. An answer of the
+  // future was stored before the clock was set back, and delays nothing. Rows are locked in the same
+  // order as in `lockOrder`.
   const ours = await prisma.$queryRaw<{ reference: string }[]>`
     UPDATE payments SET notified_at = clock_timestamp(), signed_notification = signed_notification OR ${isNews},
       quiet_checks = CASE WHEN ${isNews} THEN 0 ELSE quiet_checks END,
@@ -137,7 +136,7 @@ export async function makeDue(
   return ours.map(({ reference }) => reference);
 }
 
-/** Asks about what is due, for ever. */
+/** Verifies due payments until the loop is stopped. */
 export function startDueLoop({ prisma, policy, confirm }: AskParts, logger: Logger): Loop {
   return startCrew({
     name: 'due payments',

@@ -8,16 +8,17 @@ import { record, setOrder, setPayment, tell, type Change } from './change.ts';
 import { askNow, type AskParts } from './due.ts';
 import { isOver } from './schedule.ts';
 
-/** `unanswered`: the service must say first that no money came, and it could not be asked. */
+/** `unanswered`: verify must first say that no money came, and it could not be asked. */
 export type Ended = 'ended' | 'paid' | 'review' | 'not-due' | 'unanswered' | 'unknown-order';
 
 /**
- * Ends an order that is not paid: by a person, who must not do so over money, or by its deadline.
- * Each payment that may have been paid is asked about first. Money that comes later is held.
+ * Ends an order that is not paid, because a person cancels it or because its deadline has passed.
+ * Every payment that may have been paid is verified first. A person cannot cancel an order with an
+ * open case. Money that comes later is held.
  */
 export async function endOrder(parts: AskParts, orderId: string, by: string, reason: string): Promise<Ended> {
   const isByDeadline = by === BY_DEADLINE;
-  // Of others nothing more can be learnt: nothing was sent, or the order is paid.
+  // The other payments were never sent to the service, or have paid the order.
   const payments = await parts.prisma.payment.findMany({ where: { orderId, status: { notIn: ['refused', 'paid'] } } });
   const asked = payments.map(({ reference }) => reference);
   for (const reference of asked)
@@ -35,8 +36,9 @@ export async function endOrder(parts: AskParts, orderId: string, by: string, rea
 }
 
 /**
- * The reason to end is looked at again behind the lock: a payment may have begun, or the deadline
+ * Checks again while the lock is held: meanwhile, a new payment may have begun, or the deadline may
  * have moved.
+ * @returns null if the order may end
  */
 function whyNotEnded(change: Change, asked: readonly string[], isByDeadline: boolean): Ended | null {
   const { aggregate } = change;
@@ -50,9 +52,9 @@ function whyNotEnded(change: Change, asked: readonly string[], isByDeadline: boo
 }
 
 /**
- * A person opens an ended order again, for as long as a new payment would have. Its payments are
- * asked about: what was held may pay it.
- * @returns false where it is paid or open, or there is none
+ * Opens an ended order again, with a deadline of `payableDays` from now. Its payments are verified,
+ * because held money may pay it.
+ * @returns false if the order is paid, is open, or does not exist
  */
 export async function reopenOrder(parts: AskParts, orderId: string, by: string, reason: string): Promise<boolean> {
   const reopened = await changeOrder(parts, orderId, by, (change) => {
@@ -73,8 +75,8 @@ const DAY_MS = 86_400_000;
 const ORDERS_A_PASS = 20;
 
 /**
- * Whether the deadline has ended the order: its own one has passed; or its price has ended, and
- * none of its payments may be paid any more.
+ * Whether the deadline of the order has passed. An order without a deadline of its own ends when its
+ * price has ended and none of its payments can be paid any more.
  */
 function isOverdue({ aggregate, now, policy: { payableDays } }: Change): boolean {
   const priceEnd = priceEndsAt(aggregate, payableDays);
@@ -82,13 +84,13 @@ function isOverdue({ aggregate, now, policy: { payableDays } }: Change): boolean
   return aggregate.payBy !== null || aggregate.payments.every(({ createdAt }) => isOver(createdAt, now, payableDays));
 }
 
-/** Ends the orders whose time is over. One that cannot be asked about waits as its payment does. */
+/** Ends orders whose deadline has passed. If a payment cannot be verified now, its order waits. */
 export async function endOverdue({ logger, ...parts }: AskParts & { logger: Logger }): Promise<void> {
   const { mode, payableDays } = parts.policy;
   const now = new Date();
   const isPutOff = { nextCheckAt: { gt: now }, OR: [{ failures: { gt: 0 } }, { unreadableSince: { not: null } }] };
   const longAgo = new Date(now.getTime() - payableDays * DAY_MS);
-  // As priceEndsAt has it for a basket.
+  // The rule of priceEndsAt for a basket of the demo shop's kind, as a query.
   const priceEnded = { payBy: null, contentHash: null, createdAt: { lte: longAgo } };
   const isOpen = { endedAt: null, paidReference: null };
   const mayBePaid = { createdAt: { gt: longAgo } };
@@ -112,7 +114,7 @@ export async function endOverdue({ logger, ...parts }: AskParts & { logger: Logg
       const outcome = await endOrder(parts, id, BY_DEADLINE, 'the time to pay is over');
       logger.info({ orderId: id, outcome }, 'the deadline of an order has passed');
     } catch (error) {
-      // One order that cannot be written keeps no other from its end.
+      // If one order cannot be written, the others end all the same.
       if (isDatabaseAway(error)) throw error;
       logger.error({ err: error, orderId: id }, 'the deadline of an order has passed, and it could not be ended');
     }

@@ -3,16 +3,16 @@ import { ledgerIn, partPaymentOf, type AggregatePayment } from './aggregate.ts';
 import { record, setLedger, setOrder, setPayment, tell, type Change } from './change.ts';
 import { nextRecheck } from './schedule.ts';
 
-/** A person accepted the money, whatever verify shows of it. */
+/** The person who accepted the money, and why. */
 type Accepted = { by: string; note: string };
 
 /**
- * Marks the order paid, for ever, and stores the proof. Part payments of the order are captured in
- * the same write, and no others than these and `payment` contribute. Should the caller err, the
- * database's keys refuse the rows.
- * @param payment its money completes the price; the caller has captured `amount` of it, in minor
+ * Marks the order paid, which is final, and stores the proof. It also captures the order's part
+ * payments. Only they and `payment` contribute. If the caller passes wrong figures, the database's
+ * keys refuse the rows.
+ * @param payment its money completes the price. The caller has captured `amount` of it, in minor
  * units
- * @param amount if it is the whole price, no part payment is needed, and each of them stays held
+ * @param amount if it is the whole price, part payments are not needed and stay held
  * @param accepted null: verify shows exactly what each payment contributes
  */
 export function markPaid(change: Change, payment: AggregatePayment, amount: bigint, accepted: Accepted | null): void {
@@ -43,7 +43,7 @@ function capturePartPayments(change: Change, last: AggregatePayment): ProofPayme
   return parts.map(({ payment, amount }) => {
     const ledger = book(ledgerIn(payment, aggregate.currency), { captured: amount }, now);
     setLedger(change, payment, aggregate.currency, ledger, { what: 'captured' });
-    // From now on it is verified again at the ages of a paid order.
+    // It is verified again at the ages of a paid order.
     setPayment(change, payment, { nextCheckAt: payment.nextCheckAt ?? nextRecheck(now, now) });
     return contributionOf(change, payment, amount, true);
   });

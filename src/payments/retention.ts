@@ -5,7 +5,7 @@ import type { Mode, Prisma, PrismaClient } from '../platform/prisma/client.ts';
 const BATCH = 5_000;
 const DAY_MS = 86_400_000;
 
-/** These wait for money or for a person, and keep their evidence. */
+/** Orders that wait for money or for a person keep their evidence. */
 const IS_OPEN = {
   OR: [{ status: { in: ['pending', 'review'] } }, { cases: { some: { closedAt: null } } }],
 } satisfies Prisma.OrderWhereInput;
@@ -25,7 +25,7 @@ export async function retain(prisma: PrismaClient, { RETAIN_BODIES_DAYS, RETAIN_
   };
 }
 
-/** Days. Anybody can send unsigned and wrong webhooks, so their samples do not stay for ever. */
+/** Days. Anybody can send unsigned or wrong webhooks, so their samples are kept for a limited time. */
 const SAMPLE_DAYS = 30;
 
 async function removeSamples(prisma: PrismaClient): Promise<void> {
@@ -34,22 +34,22 @@ async function removeSamples(prisma: PrismaClient): Promise<void> {
   await untilDone(() => prisma.webhook.deleteMany({ where, limit: BATCH }));
 }
 
-/** Orders of one transaction: it must end long before its time limit. */
+/** Orders per transaction, so that it ends long before its time limit. */
 const ORDERS_AT_ONCE = 100;
 type Ended = { id: string; endedAt: Date };
 
 /**
- * Deletes orders that ended so many days ago and never had money, a case, or a message that was not
- * sent. Their payments, answers, keys and journal go with them. The database's triggers refuse the
- * deletion of all others.
+ * Deletes orders that ended at least this many days ago and never had money, a case or an unsent
+ * message, together with their payments, verifications, keys and journal. The database's triggers
+ * refuse to delete any other order.
  * @returns how many orders
  */
 async function removeUnpaid(prisma: PrismaClient, days: number): Promise<number> {
   let removed = 0;
-  // Page by page: an order that stays is looked at once.
+  // Page by page, so that an order that is kept is read only once.
   let last: Ended = { id: '', endedAt: new Date(0) };
   for (;;) {
-    // Raw: a function of the database says which may go.
+    // Raw: a function of the database says which orders may be deleted.
     const page = await prisma.$queryRaw<Ended[]>`
       SELECT id, ended_at AS "endedAt" FROM orders
       WHERE (ended_at, id) > (${last.endedAt}, ${last.id}) AND paid_reference IS NULL
@@ -82,13 +82,10 @@ async function removeOrders(prisma: PrismaClient, ids: string[]): Promise<number
   }
 }
 
-/**
- * Passes over orders that somebody changes at this moment, and orders whose payment a webhook has
- * just named.
- */
+/** Skips orders that are being changed, and orders whose payment a webhook has just named. */
 async function removeLocked(tx: Tx, ids: string[]): Promise<number> {
-  // Raw: Prisma cannot lock rows. What may go is asked again by a statement that begins when all of
-  // it is locked.
+  // Raw: Prisma cannot lock rows. The second statement begins when all rows are locked, and checks
+  // again which orders may be deleted.
   await tx.$queryRaw`
     SELECT FROM payments WHERE order_id IN (
       SELECT id FROM orders WHERE id = ANY(${ids}) ORDER BY id FOR UPDATE SKIP LOCKED)
@@ -107,8 +104,9 @@ async function removeLocked(tx: Tx, ids: string[]): Promise<number> {
 }
 
 /**
- * Empties answers of verify and sent messages that are older than so many days, and deletes
- * webhooks; not of what is open. In batches: none holds a lock for long.
+ * Empties the bodies of verifications and sent messages that are older than this many days, and
+ * deletes such webhooks. Orders that are still open keep theirs. It works in batches, so that no
+ * lock is held for long.
  * @returns how many of each
  */
 async function emptyBodies(prisma: PrismaClient, days: number) {
@@ -136,7 +134,7 @@ async function untilDone(change: () => Promise<{ count: number }>): Promise<numb
   }
 }
 
-/** What stands where an address was erased. */
+/** The address of an order after its own was erased. */
 const ERASED = 'erased@example.invalid';
 
 /**
@@ -145,8 +143,8 @@ const ERASED = 'erased@example.invalid';
 const MAY_GO_ON = { OR: [...IS_OPEN.OR, { status: 'failed' as const, endedAt: null }] };
 
 /**
- * Erases the address of an order, and what came and went about it.
- * @returns false: the order may go on
+ * Erases the address of an order, and the bodies of its verifications and messages.
+ * @returns false if the order does not exist or may still be paid
  */
 export function eraseOrder(prisma: PrismaClient, mode: Mode, id: string, by: string): Promise<boolean> {
   return transact(prisma, async (tx) => {
@@ -156,7 +154,7 @@ export function eraseOrder(prisma: PrismaClient, mode: Mode, id: string, by: str
     if (count === 0) return false;
     const payment = { orderId: id };
     await tx.verification.updateMany({ where: { payment, body: { not: null } }, data: { body: null } });
-    // One that was given up is sent when a person says so.
+    // A message that was given up keeps its body, because a person may send it again.
     const isDone = { OR: [{ sentAt: { not: null } }, { tries: 0 }] };
     await tx.message.updateMany({ where: { orderId: id, nextTryAt: null, ...isDone }, data: { body: '' } });
     await tx.journalEntry.create({ data: { orderId: id, what: 'erased', by } });
@@ -164,7 +162,7 @@ export function eraseOrder(prisma: PrismaClient, mode: Mode, id: string, by: str
   });
 }
 
-/** Empties each webhook that names the address, however it spells it. @returns how many */
+/** Empties each webhook whose body contains the address in any encoding. @returns how many */
 export async function eraseWebhooks(prisma: PrismaClient, email: string): Promise<number> {
   let [emptied, gt] = [0, 0n];
   for (;;) {
@@ -179,10 +177,7 @@ export async function eraseWebhooks(prisma: PrismaClient, email: string): Promis
   }
 }
 
-/**
- * In small letters, without JSON's escapes and the encoding of forms, be one inside of the other,
- * twice.
- */
+/** The text in lower case, with JSON escapes and percent-encoding removed, also if they are nested. */
 function decoded(text: string, passes = 3): string {
   const read = text.replace(/\\+u([0-9a-f]{4})|%([0-7][0-9a-f])/gi, (_, json?: string, form?: string) =>
     String.fromCharCode(parseInt(json ?? form ?? '', 16)),

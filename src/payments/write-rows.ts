@@ -13,16 +13,15 @@ export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<voi
 }
 
 /**
- * Each table gets its rows as a list in JSON, and its inserts and updates are the same for one row
- * and for many. Raw: Prisma has no statement for several tables, and this one takes a third of the
- * time of one for each.
+ * Writes each table's rows from a list in JSON, one row or many alike. Raw: Prisma has no statement
+ * for several tables, and this one takes a third of the time of one statement for each table.
  *
- * Deliveries and notifications write the same messages and payments at other moments. So an update
- * sets only the columns that a change decides about. A column that a list does not name is NULL in
- * it, and not its default.
+ * Deliveries and notifications write the same messages and payments at other times. So an update
+ * sets only the columns that a change decides about. If a list does not name a column, the column is
+ * NULL and not its default.
  *
- * Only a sequence that was set back can bring a case of another payment under the same id. Such a
- * case gets no class, and the database refuses it.
+ * If somebody sets the sequence of case ids back, an id may belong to a case of another payment. The
+ * statement then sets no class, and the database refuses the row.
  */
 async function writeLists(
   tx: Tx,
@@ -78,7 +77,7 @@ function isEmpty(rows: Rows): boolean {
   return Object.values(rows).every((list) => ('size' in list ? list.size : list.length) === 0);
 }
 
-/** Columns whose values are JSON. All other objects in a row are its relations. */
+/** Columns with JSON values. Every other object in a row is a relation. */
 const JSON_COLUMNS = ['data', 'evidence', 'verifyTransactions', 'historyTransactions'];
 
 /**
@@ -110,8 +109,6 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/**
- * Each column of a ledger. The fragment holds names of our own columns, and nothing from outside.
- */
+/** All columns of a ledger. The raw fragment contains only names from our own code. */
 const LEDGER_COLUMNS = [...Object.keys(ledgerColumnsOf(EMPTY)), 'historyWord'].map(snakeCase);
 const SET_LEDGER = Prisma.raw(LEDGER_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', '));
