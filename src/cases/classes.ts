@@ -5,10 +5,7 @@ import { digestOf, isSameDigest } from '../platform/ids.ts';
 import { formatMajor, isPowerOfTenApart, parseMajor } from '../platform/money.ts';
 import type { Case } from '../platform/prisma/client.ts';
 
-/**
- * Why a person must look. The words for people stand with the console; these are what programs
- * read.
- */
+/** The classes of cases, as programs read them. src/custom/words.json has the words for people. */
 export type CaseClass =
   // Held money: received, and nobody has decided what it is for.
   | 'unknown_reference'
@@ -25,7 +22,7 @@ export type CaseClass =
   | 'absent_from_history'
   // Booked as going out, and no source reports it ten days later, or it came back.
   | 'refund_not_shown'
-  // Either: two sources, or one and our books, say different things.
+  // The sources disagree with each other, or with our books.
   | 'contradicted'
   // Nothing is proven.
   | 'unproven'
@@ -35,7 +32,7 @@ export type CaseClass =
 /** The program holds `order.paid` under this name while the money of the order is missing. */
 export const MISSING_MONEY = 'missing money';
 
-/** What the rules look at, of one payment in one currency. */
+/** The facts about one payment in one currency on which the rules depend. */
 export type Facts = {
   position: Position;
   /** What each source reported. */
@@ -135,7 +132,7 @@ function classOfMissing({ position: { verify, history }, isInHistory }: Facts): 
   return verify.missing === 0n && !isInHistory ? 'absent_from_history' : 'contradicted';
 }
 
-/** Why held money pays nothing: the first reason that fits. */
+/** The reason why held money pays nothing: the first that fits. */
 function classOfHeld({ order, currency, asked, isDecided, isInProof, verify, position: { held } }: Facts): CaseClass {
   const balance = verify?.balance ?? 0n;
   if (order === null) return 'unknown_reference';

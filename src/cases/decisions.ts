@@ -40,7 +40,8 @@ const NO_EFFECT: Effect = { booking: {}, marksPaid: false, endsOrder: false };
 
 /**
  * The table of decisions.
- * @returns the effect, or why the decision is not allowed: half a sentence for people
+ * @returns the effect; or why the decision is not allowed, as in "case 7 is not decided: nothing is
+ * held"
  */
 export function effectOf(situation: CaseSituation): Effect | string {
   const { as, elsewhere, case: about } = situation;
@@ -112,7 +113,7 @@ function writeOff({ case: about, ledger }: CaseSituation): Effect | string {
   return { ...NO_EFFECT, booking: { writtenOff: goneFrom(ledger) } };
 }
 
-/** Booked as going out, and no source reports it: it went another way, or it did not go. */
+/** Money was booked as going out, and no source reports it: it went off-provider, or did not go. */
 function settleNotShown({ as, elsewhere, case: about }: CaseSituation): Effect | string {
   if (as === 'keep') return { ...NO_EFFECT, booking: { recovered: about.missing } };
   if (elsewhere) return { ...NO_EFFECT, booking: { offProvider: about.missing } };

@@ -4,17 +4,17 @@ import type { Mode, Order, PrismaClient, Stop } from '../platform/prisma/client.
 /** Stops all currencies. */
 export const ALL = '*';
 
-/** The stops that are in force: of all currencies (`ALL`), or of one each. */
+/** The stops in force. Each stops one currency, or all of them (`ALL`). */
 export function openStops(db: Tx, mode: Mode): Promise<Stop[]> {
   return db.stop.findMany({ where: { mode, endedAt: null } });
 }
 
-/** Stops new checkouts. A stop that is there already stays as it is. */
+/** Stops new checkouts. An existing stop stays as it is. */
 export async function stopCheckouts(db: Tx, mode: Mode, what: string, by: string, reason: string): Promise<void> {
   await db.stop.createMany({ data: [{ mode, what, by, reason }], skipDuplicates: true });
 }
 
-/** Ends the stop of one currency, or of all; others stay. @returns whether there was one */
+/** Ends the stop of one currency, or the stop of all. @returns whether there was one */
 export async function resumeCheckouts(prisma: PrismaClient, mode: Mode, what: string, by: string): Promise<boolean> {
   const { count } = await prisma.stop.updateMany({
     where: { mode, what, endedAt: null },
@@ -28,15 +28,17 @@ const BY_PROGRAM = 'program';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** One person writes an address in any case, and with any tag behind a plus sign. */
+/**
+ * The same person may write an address in upper or lower case, and with a tag after a plus sign.
+ */
 const payerOf = (email: string): string => email.toLowerCase().replace(/\+.*(?=@)/, '');
 
 /**
- * A payment that came a power of ten apart is a mistake of one payer, or of a unit. The second one
- * within an hour, of another order and another payer, stops the currency, but only if no payment of
- * it came exactly within a day: payers choose what they pay, and no number of them can undo an
- * exact payment of somebody else. Once a person has allowed the currency again, the program does
- * not stop it for a day.
+ * A payment whose amount is a power of ten apart is a mistake of one payer, or a wrong unit. The
+ * second one within an hour, by another payer for another order, stops the currency. The currency
+ * is not stopped if an exact payment came within a day, because payers can choose what they pay,
+ * and a few of them must not stop a shop whose unit is right. After a person has allowed the
+ * currency again, the program does not stop it for a day.
  */
 export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, currency: string, now: Date): Promise<void> {
   const since = new Date(now.getTime() - HOUR_MS);

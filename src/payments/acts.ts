@@ -25,8 +25,8 @@ export type Refunded =
   | { outcome: 'too-much'; left: bigint };
 
 /**
- * Books a refund of a paid order's money. Nothing here moves money: the refund itself is made at the
- * service. A refund with an externalId may be repeated and is booked once.
+ * Books a refund of a paid order's money. Nothing here moves money: the refund itself is made at
+ * the service. A refund with an externalId may be repeated and is booked once.
  */
 export async function refundOrder(parts: ActParts, orderId: string, request: Refunding): Promise<Refunded> {
   const refunded = await changeOrder(parts, orderId, request.by, (change) => refund(change, request));
@@ -115,15 +115,16 @@ export function writeRefund(change: Change, shares: readonly RefundShare[], requ
 export type Adopted = 'adopted' | 'unknown-reference' | 'unknown-order' | 'other-currency' | 'decided';
 
 /**
- * Assigns an unmatched payment to an order, because a person says so. Verify then decides whether it
- * pays the order.
+ * Assigns an unmatched payment to an order, because a person says so. Verify then decides whether
+ * it pays the order.
  */
 export async function adopt(parts: ActParts, reference: string, orderId: string, by: string): Promise<Adopted> {
   const { prisma, policy } = parts;
   const adopted = await transact(prisma, async (tx): Promise<Adopted> => {
     if ((await lockOrder(tx, policy.mode, orderId)) === null) return 'unknown-order';
     const { amount, currency } = await tx.order.findUniqueOrThrow({ where: { id: orderId } });
-    // This write changes nothing. It takes the row lock, so that a decision being made now ends first.
+    // This write changes nothing. It takes the row lock, so that a decision being made now ends
+    // first.
     const unmatched = { reference, mode: policy.mode, orderId: null, ledgers: { some: {} } };
     const { count } = await tx.payment.updateMany({ where: unmatched, data: { nextCheckAt: null } });
     if (count === 0) return 'unknown-reference';

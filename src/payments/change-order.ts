@@ -25,10 +25,10 @@ const ALONE = new PQueue({ concurrency: 10 });
 const GROUPS = new WeakMap<PrismaClient, (item: Item) => Promise<unknown>>();
 
 /**
- * Changes an order in three steps: lock and read it, decide, and write all rows at once. The caller's
- * `work` decides, and then `conclude` makes statuses, cases and messages agree with the ledgers.
- * Every change of an order's money goes through this function. Changes of different orders that wait
- * at the same moment are made together.
+ * Changes an order in three steps: lock and read it, decide, and write all rows at once. The
+ * caller's `work` decides, and then `conclude` makes statuses, cases and messages agree with the
+ * ledgers. Every change of an order's money goes through this function. Changes of different orders
+ * that wait at the same moment are made together.
  * @returns the result of `work`. Null: there is no such order
  */
 export async function changeOrder<Result>(
@@ -69,7 +69,8 @@ async function changeTogether(group: Waiting[]): Promise<void> {
 
 /**
  * @returns the functions that settle the changes once the transaction has ended. Changes of locked
- * orders have none, and neither have changes that open a case: only `changeAlone` takes ids of cases
+ * orders have none, and neither have changes that open a case: only `changeAlone` takes ids of
+ * cases
  */
 async function changeFree(tx: Tx, { policy }: ChangeParts, group: Waiting[]): Promise<Map<Waiting, () => void>> {
   const free = await lockFree(
@@ -117,7 +118,8 @@ function changeAlone({ parts, orderId, by, work }: Item): Promise<unknown> {
 async function readAggregates(tx: Tx, ids: readonly string[]): Promise<Aggregate[]> {
   const [last] = ids.slice(-1);
   if (last === undefined) return [];
-  // PostgreSQL plans another statement for each length of the list. So the length is a power of two.
+  // PostgreSQL plans another statement for each length of the list. So the length is a power of
+  // two.
   const length = 2 ** Math.ceil(Math.log2(ids.length));
   const padded = [...ids, ...Array<string>(length - ids.length).fill(last)];
   const where = { id: { in: padded } };

@@ -58,7 +58,10 @@ export type Rows = {
   orders: Set<Aggregate>;
   payments: Set<AggregatePayment>;
   newPayments: AggregatePayment[];
-  /** By reference and currency. `ledgersBefore` has the same keys, with the ledgers before the change. */
+  /**
+   * By reference and currency. `ledgersBefore` has the same keys, with the ledgers before the
+   * change.
+   */
   ledgers: Map<string, LedgerRow>;
   ledgersBefore: Map<string, Ledger>;
   verifications: NewVerification[];
@@ -187,7 +190,9 @@ export function record(
   rows.journal.push({ orderId: aggregate.id || null, reference, what, by, data, at: now });
 }
 
-/** Adds a message to the shop's own system. `messageRow` drops types that the shop does not want. */
+/**
+ * Adds a message to the shop's own system. `messageRow` drops types that the shop does not want.
+ */
 export function tell({ told }: Change, type: MessageType, extra: Extra = {}): void {
   told.push({ type, extra });
 }
@@ -256,7 +261,8 @@ function recordFigures(
   what: string,
   data: Data,
 ): void {
-  // Views of the order show held and refunded money. So a change of these figures changes the order.
+  // Views of the order show held and refunded money. So a change of these figures changes the
+  // order.
   if (changes.length > 0 && aggregate.id !== '') rows.orders.add(aggregate);
   const about = { orderId: aggregate.id || null, reference, what, by, data, currency, at: now };
   rows.journal.push(...changes.map(({ counter, amount }) => ({ ...about, counter, amount })));

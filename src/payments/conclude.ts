@@ -140,8 +140,8 @@ function isAcknowledged({ cases }: AggregatePayment, currency: string, finding: 
 }
 
 /**
- * A finding stays acknowledged while it stays the same. If it disappears and comes again, it opens a
- * case again. After an upgrade from version 1.0.0, a finding gets its digest when the rows of the
+ * A finding stays acknowledged while it stays the same. If it disappears and comes again, it opens
+ * a case again. After an upgrade from version 1.0.0, a finding gets its digest when the rows of the
  * history have been read.
  */
 function refreshAcknowledged(

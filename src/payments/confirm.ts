@@ -43,8 +43,8 @@ export type Lease = {
 
 /**
  * Asks verify about a payment and makes the order agree with the answer. This is the only function
- * that marks an order paid on evidence. Webhooks, returns, the schedule and people may all cause it,
- * and none of them proves anything.
+ * that marks an order paid on evidence. Webhooks, returns, the schedule and people may all cause
+ * it, and none of them proves anything.
  * @param withinMs milliseconds for the call
  * @param alongside changes the order together with the answer: a history run applies its rows
  * @returns the outcome of the answer. Null: there is none or it was not stored, and the payment is
@@ -258,8 +258,8 @@ function checkOfPart({ aggregate, now }: Change, payment: AggregatePayment): Dat
 }
 
 /**
- * If a paid order's money is missing, its payment is verified as often as a new one. Otherwise it is
- * verified at growing ages.
+ * If a paid order's money is missing, its payment is verified as often as a new one. Otherwise it
+ * is verified at growing ages.
  */
 function checkOfPaid(change: Change, payment: AggregatePayment): Date | null {
   const { aggregate, now, policy } = change;
@@ -269,7 +269,10 @@ function checkOfPaid(change: Change, payment: AggregatePayment): Date | null {
   return again ?? (aggregate.paidAt && nextRecheck(aggregate.paidAt, now));
 }
 
-/** Verify could not be asked, or its answer could not be written: the payment waits, longer each time. */
+/**
+ * Verify could not be asked, or its answer could not be written: the payment waits, longer each
+ * time.
+ */
 async function putOff({ prisma, logger }: ConfirmParts, lease: Lease, error: unknown): Promise<void> {
   const { reference, orderId, leasedUntil, askedAt } = lease;
   const retryAfterSec = error instanceof Unanswered ? error.retryAfterSec : null;

@@ -35,7 +35,9 @@ export type AnswerSituation = {
     /** A person or its deadline has ended it. */
     isEnded: boolean;
   } | null;
-  /** A person has decided about this payment, so its money no longer pays an order automatically. */
+  /**
+   * A person has decided about this payment, so its money no longer pays an order automatically.
+   */
   isDecided: boolean;
   /**
    * The history does not report that the money left. If it does, the money pays nothing, even if

@@ -20,9 +20,9 @@ export type AskParts = { prisma: PrismaClient; policy: Policy; confirm: Confirm 
  */
 export async function lease(parts: AskParts, reference: string, cause: Lease['cause']): Promise<Lease | null> {
   const { prisma, policy } = parts;
-  // Only the database's clock counts, because the clocks of processes differ. A lease that ends later
-  // than a lease can was written before that clock was set back, and counts as ended. A return is a
-  // notification, and is followed up like one.
+  // Only the database's clock counts, because the clocks of processes differ. A lease that ends
+  // later than a lease can was written before that clock was set back, and counts as ended. A
+  // return is a notification, and is followed up like one.
   const [row] = await prisma.$queryRaw<Omit<Lease, 'cause'>[]>`
     UPDATE payments SET leased_until = clock_timestamp() + interval '30 seconds',
       notified_at = CASE WHEN ${cause === 'return'} THEN clock_timestamp() ELSE notified_at END,
@@ -117,10 +117,10 @@ export async function makeDue(
   { isNews = false, most = 100 } = {},
 ): Promise<string[]> {
   if (references.length === 0) return [];
-  // This is `afterNotification` of schedule.ts by the database's clock. Arrays begin at 1. `least` and
-  // `greatest` ignore NULL, so a payment without a next check becomes due, too. An answer of the
-  // future was stored before the clock was set back, and delays nothing. Rows are locked in the same
-  // order as in `lockOrder`.
+  // This is `afterNotification` of schedule.ts by the database's clock. Arrays begin at 1. `least`
+  // and `greatest` ignore NULL, so a payment without a next check becomes due, too. An answer of
+  // the future was stored before the clock was set back, and delays nothing. Rows are locked in the
+  // same order as in `lockOrder`.
   const ours = await prisma.$queryRaw<{ reference: string }[]>`
     UPDATE payments SET notified_at = clock_timestamp(), signed_notification = signed_notification OR ${isNews},
       quiet_checks = CASE WHEN ${isNews} THEN 0 ELSE quiet_checks END,

@@ -75,8 +75,8 @@ const DAY_MS = 86_400_000;
 const ORDERS_A_PASS = 20;
 
 /**
- * Whether the deadline of the order has passed. An order without a deadline of its own ends when its
- * price has ended and none of its payments can be paid any more.
+ * Whether the deadline of the order has passed. An order without a deadline of its own ends when
+ * its price has ended and none of its payments can be paid any more.
  */
 function isOverdue({ aggregate, now, policy: { payableDays } }: Change): boolean {
   const priceEnd = priceEndsAt(aggregate, payableDays);

@@ -25,7 +25,9 @@ export async function retain(prisma: PrismaClient, { RETAIN_BODIES_DAYS, RETAIN_
   };
 }
 
-/** Days. Anybody can send unsigned or wrong webhooks, so their samples are kept for a limited time. */
+/**
+ * Days. Anybody can send unsigned or wrong webhooks, so their samples are kept for a limited time.
+ */
 const SAMPLE_DAYS = 30;
 
 async function removeSamples(prisma: PrismaClient): Promise<void> {
@@ -177,7 +179,9 @@ export async function eraseWebhooks(prisma: PrismaClient, email: string): Promis
   }
 }
 
-/** The text in lower case, with JSON escapes and percent-encoding removed, also if they are nested. */
+/**
+ * The text in lower case, with JSON escapes and percent-encoding removed, also if they are nested.
+ */
 function decoded(text: string, passes = 3): string {
   const read = text.replace(/\\+u([0-9a-f]{4})|%([0-7][0-9a-f])/gi, (_, json?: string, form?: string) =>
     String.fromCharCode(parseInt(json ?? form ?? '', 16)),

@@ -17,9 +17,9 @@
 //   its order is reopened           end.ts                     now
 //
 // Verify is also asked when a shopper returns, before an order's page is handed out again or its
-// next payment is created, before a decision that may pay the order, before another payment pays the
-// rest beside a part payment, by a cancel, at a deadline, by a history run, and when a person assigns
-// an unmatched payment to an order.
+// next payment is created, before a decision that may pay the order, before another payment pays
+// the rest beside a part payment, by a cancel, at a deadline, by a history run, and when a person
+// assigns an unmatched payment to an order.
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -91,8 +91,8 @@ export function followUp(notifiedAt: Date, quietChecks: number, now: Date): Date
 }
 
 /**
- * Pauses in seconds before a notification is followed, by the number of notifications before it that
- * brought no news. The first three are followed at once. A flood of repetitions then costs one
+ * Pauses in seconds before a notification is followed, by the number of notifications before it
+ * that brought no news. The first three are followed at once. A flood of repetitions then costs one
  * verification an hour. A signed webhook with a new body never waits.
  */
 export const NOTIFICATION_PAUSES_SEC = [0, 0, 0, 10, MINUTE, 10 * MINUTE, HOUR];

@@ -2,8 +2,8 @@ import type { Evidence } from '../gateway/evidence.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import { partPaymentOf, type Aggregate, type AggregatePayment, type Policy } from './aggregate.ts';
 
-// A provider transaction pays one order, once. Its id is looked up before an order is marked paid. If
-// two orders use one id at the same moment, the keys of `proof_payments` refuse the second.
+// A provider transaction pays one order, once. Its id is looked up before an order is marked paid.
+// If two orders use one id at the same moment, the keys of `proof_payments` refuse the second.
 
 type LookUp = { prisma: PrismaClient; policy: Policy };
 

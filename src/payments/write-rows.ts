@@ -17,11 +17,11 @@ export async function writeRows(tx: Tx, changes: readonly Change[]): Promise<voi
  * for several tables, and this one takes a third of the time of one statement for each table.
  *
  * Deliveries and notifications write the same messages and payments at other times. So an update
- * sets only the columns that a change decides about. If a list does not name a column, the column is
- * NULL and not its default.
+ * sets only the columns that a change decides about. If a list does not name a column, the column
+ * is NULL and not its default.
  *
- * If somebody sets the sequence of case ids back, an id may belong to a case of another payment. The
- * statement then sets no class, and the database refuses the row.
+ * If somebody sets the sequence of case ids back, an id may belong to a case of another payment.
+ * The statement then sets no class, and the database refuses the row.
  */
 async function writeLists(
   tx: Tx,

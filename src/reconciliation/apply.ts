@@ -10,16 +10,15 @@ import { askNow, type AskParts } from '../payments/due.ts';
 import type { Payment, Prisma } from '../platform/prisma/client.ts';
 import { reachHours, type ReportedRow, type ReportedRows } from './compare.ts';
 
-/** What a run that applies the history is. */
+/** The run that applies the history. */
 export type AppliedRun = {
   runId: bigint;
   startedAt: Date;
   /**
-   * It read the whole history. Else only what is new is read, and no ledger is changed by what it
-   * lacks.
+   * It read the whole history. A light run reads only new rows, and missing rows change no ledger.
    */
   isWhole: boolean;
-  /** It read up to now. Else it does not show what went out since. */
+  /** It read up to now. Otherwise newer outflow is not known. */
   isToNow: boolean;
   reachesBackDays: number | null;
 };
@@ -51,10 +50,10 @@ export async function settlePayment(
   };
   if (orderId === null) {
     if (!run.isToNow) return false;
-    // A window has not all rows of an unmatched payment, so only the next whole run changes a known
+    // A light run has not all rows of an unmatched payment, so only a whole run changes a known
     // one.
     if (!run.isWhole && isNew === undefined) return true;
-    // Null: the other mode has this reference, too, and nobody here can book whose money it is.
+    // Null: the reference belongs to the other mode, so the money cannot be booked here.
     return (await changeUnmatched(parts, reference, 'reconciliation', apply, isNew)) !== null;
   }
   const isAnswered = await askNow(parts, reference, 'reconciliation', run.isWhole ? apply : undefined);
@@ -80,7 +79,7 @@ function applyRows(change: Change, payment: AggregatePayment, rows: readonly Rep
     const failed = isFailed && (hadTime || allocatedOf(before.books) > 0n) ? { id: said.serviceId } : null;
     const after = observeHistory(before, read, { at: run.startedAt, isInReach, failed });
     const words = [...new Set(here.map(({ word }) => word))].sort().join(', ');
-    // Beyond reach, the history says nothing if it has no row.
+    // Beyond reach, a missing row says nothing.
     const ifSilent = isInReach ? null : undefined;
     const historyWord = here.length > 0 ? words : ifSilent;
     const cause = { what: 'reported by the history', data: { run: String(run.runId) } };
@@ -89,8 +88,7 @@ function applyRows(change: Change, payment: AggregatePayment, rows: readonly Rep
 }
 
 /**
- * A person accepted the money in spite of a doubt. Later doubts about money that nobody doubted
- * then are news.
+ * A person accepted the money in spite of a doubt. Without that, a later doubt is a new finding.
  */
 function hasAcceptedDoubt({ proof, verification }: Contribution): boolean {
   return proof?.acceptedBy != null && verification.doubt !== null;
@@ -99,7 +97,7 @@ function hasAcceptedDoubt({ proof, verification }: Contribution): boolean {
 type Contribution = { verification: { doubt: string | null }; proof: { acceptedBy: string | null } | null | undefined };
 
 /**
- * Whether the history must report a payment. Nobody knows the age of an unmatched one, so it is
+ * Whether the history must report a payment. The age of an unmatched payment is unknown, so it is
  * always beyond reach.
  */
 function isWithinReach(
@@ -121,16 +119,13 @@ function historyRowOf({ transactionId, received, outflow, status }: ReportedRow)
   };
 }
 
-/** The rows of one currency as a whole reading by itself: what the history reports now. */
+/** What the history reports now: the rows of one currency, applied as a whole reading. */
 export function readingOf(ledger: Ledger, rows: readonly ReportedRow[], at: Date): Ledger {
   const reading = { at, isInReach: true, failed: null };
   return observeHistory({ ...ledger, historyReadAt: null }, rows.map(historyRowOf), reading);
 }
 
-/**
- * The rows teach nothing: the ledgers report the same already. Rows that are written twice look new
- * to SQL alone.
- */
+/** The ledgers already have these rows. To the comparison in SQL, repeated rows look new. */
 export function isApplied(
   payment: Payment & { ledgers: readonly LedgerRow[]; proofPayments: readonly Contribution[] },
   rows: readonly ReportedRow[],

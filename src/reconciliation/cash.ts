@@ -5,9 +5,9 @@ import { readPages } from './history.ts';
 import type { Identity } from './identity.ts';
 
 /**
- * The cash proof, in major units: what the history reports less what was paid out should be the
- * balance. `difference` is what that does not explain, fees among it. null: the adapter does not
- * read them, or they could not be had (`reason`).
+ * The cash proof, in major units: the history's total less the transfers should be the balance.
+ * `difference` is the rest, which includes fees. Null: the adapter does not read them, or they
+ * could not be read (`reason`).
  */
 export type Cash = {
   balances: { currency: string; balance: string; difference: string }[] | null;
@@ -16,7 +16,7 @@ export type Cash = {
 };
 type Amount = { currency: string; amount: string | number };
 
-/** Reads balances and transfers, where the adapter has them. */
+/** Reads balances and transfers, if the adapter can. */
 export async function proveCash(gateway: Gateway, identity: readonly Identity[]): Promise<Cash> {
   const { transfers, balances } = gateway.adapter;
   const sumsOf = (amounts: readonly (Amount | null)[] | null): Map<string, bigint> => {
@@ -34,7 +34,7 @@ export async function proveCash(gateway: Gateway, identity: readonly Identity[])
     const answer = balances && (await gateway.page(balances.path));
     if (answer && answer.status > 299) throw new Error(`HTTP ${answer.status}`);
     const there = balances && sumsOf(balances.read(answer?.json?.value));
-    // A currency that has no balance has none of it.
+    // A currency without a balance has the balance 0.
     const currencies = new Set([...identity.map(({ currency }) => currency), ...(there?.keys() ?? [])]);
     const left = [...currencies].map((currency) => {
       const balance = there?.get(currency) ?? 0n;

@@ -21,7 +21,7 @@ export type Remainders = Record<(typeof REMAINDERS)[number], bigint>;
 /** A payment that is not plainly equal. `asks`: verify is asked about it, whatever its rows say. */
 export type Difference = { reference: string; asks: boolean };
 export type Comparison = {
-  /** The payments that were not verified for longest come first. The sums are of all others. */
+  /** Payments whose last verification is oldest come first. The sums are of all other payments. */
   differences: Difference[];
   sums: (Figures & Remainders & { currency: string })[];
   /**
@@ -31,7 +31,7 @@ export type Comparison = {
   counts: Record<(typeof COUNTS)[number], number>;
 };
 
-/** More than that is no day's work: it is another account, or one with a past. */
+/** More differences than that mean another account, or an account with older payments. */
 export const MOST_DIFFERENCES = 50_000;
 const PATIENT = { query_timeout: 3_600_000 };
 
@@ -168,9 +168,9 @@ const APPLY_FIRST = `
     AND retained + returned + refunded + written_off = 0
     AND NOT EXISTS (SELECT FROM cases c WHERE c.reference = l.reference AND closed_at IS NULL)`;
 
-/** A run may read for hours, and rows near the end of the history's reach vanish meanwhile. */
+/** A run may read for hours. Meanwhile, rows near the end of the history's reach disappear. */
 const EDGE_HOURS = 6;
-/** 274 years: the history reaches back to the beginning. */
+/** 274 years: without a limit, the history reaches back to the beginning. */
 const ALL_DAYS = 100_000;
 
 /** Hours before the beginning of a run within which the history must report a payment. */
@@ -211,18 +211,18 @@ function countsOf(rows: readonly Row[]): Comparison['counts'] {
 
 /** Applies the history to the ledgers of usual new payments. */
 export async function applyFirst(client: pg.Client, judged: Judged): Promise<void> {
-  // PostgreSQL has known the table empty, and would join it row by row.
+  // Without statistics, PostgreSQL takes the table for empty and joins it row by row.
   await client.query({ text: 'SELECT analyze_history_rows()', ...PATIENT });
   const { mode, startedAt, reachesBackDays } = judged;
   await client.query({ text: APPLY_FIRST, values: [mode, startedAt, reachHours(reachesBackDays)], ...PATIENT });
 }
 
 /**
- * Of a window of the history: the references whose balance there is none that we know. It judges no
- * totals.
+ * The references in a window of the history whose balance differs from the ledger. Totals are not
+ * judged.
  */
 export async function compareWindow(prisma: PrismaClient, mode: Mode): Promise<Difference[]> {
-  // Raw: from group to row, in one statement.
+  // Raw: Prisma cannot join a grouped query.
   const rows = await prisma.$queryRaw<{ reference: string }[]>`
     SELECT DISTINCT h.reference FROM (
       SELECT reference, currency, sum(received) - sum(outflow) AS balance
@@ -266,12 +266,12 @@ export async function rowsAbout(client: pg.Client, mode: Mode, references: strin
 }
 
 /**
- * Sets aside what the history has and we lack, for the first connection to an account with a past:
- * an unmatched payment without a ledger is nothing, now and later.
+ * Sets aside all unmatched payments of the history, when an account with older payments is
+ * connected for the first time. An unmatched payment without a ledger is never judged.
  * @returns how many
  */
 export function setAside(prisma: PrismaClient, mode: Mode): Promise<number> {
-  // Raw: from table to table, perhaps a million rows.
+  // Raw: it copies up to a million rows between tables.
   return prisma.$executeRaw`
     INSERT INTO payments (reference, mode, amount, currency, status, next_check_at)
     SELECT reference, ${mode}::mode, least(sum(received) - sum(outflow), 9e18), max(currency), 'unmatched', NULL
@@ -280,8 +280,8 @@ export function setAside(prisma: PrismaClient, mode: Mode): Promise<number> {
 }
 
 /**
- * Rows that were read after the last checkpoint, or all of them. Raw: millions take longer than
- * Prisma may.
+ * Deletes the rows after a checkpoint. Raw: deleting millions of rows takes longer than Prisma's
+ * time limit.
  */
 export async function dropRows(client: pg.Client, mode: Mode, afterId: string): Promise<void> {
   const text = 'DELETE FROM history_rows WHERE mode = $1 AND id > $2';

@@ -25,7 +25,8 @@ type Texts = Record<'by' | 'note', string>;
 type Deciding = Texts & { id: bigint; as: Decision; number: string | null; elsewhere: boolean; seen: Uint8Array };
 
 /**
- * A person decides about a case, once. Verify is asked first where the decision may pay the order.
+ * Applies a person's decision about a case, once. If the decision may pay the order, verify is
+ * asked first.
  * @returns whether the order is paid by it
  * @throws {UserFacingError} why it is not allowed, or that the case has changed since the person
  * looked at it
@@ -49,8 +50,8 @@ export async function decideCase(parts: ActParts, deciding: Deciding): Promise<b
 }
 
 /**
- * The order that was paid by the transaction which verify's newest answer names; null: none. One
- * transaction of the service pays one order. If two come at the same moment, a key of
+ * The order that was paid by the provider transaction in verify's newest answer. Null: none. A
+ * provider transaction pays one order. If two decisions use one at the same moment, a key of
  * `proof_payments` refuses the second.
  */
 async function findOrderPaidBy({ prisma, policy }: ActParts, reference: string): Promise<string | null> {
@@ -89,9 +90,7 @@ function applyDecision(change: Change, reference: string, deciding: Deciding, pa
   return effect.marksPaid;
 }
 
-/**
- * A case is open; or a person asked for the rest in it, and its part payment still waits for that.
- */
+/** A case is open, or it asked for the rest and its part payment still waits. */
 function isDecidable(
   { aggregate }: Change,
   payment: AggregatePayment,

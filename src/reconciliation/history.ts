@@ -4,24 +4,24 @@ import { Unanswered } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { digestOf } from '../platform/ids.ts';
 
-/** How the adapter reads a list: of transactions, or of transfers. */
+/** The adapter's functions for pages of rows: of the history, or of transfers. */
 export type List = {
   rows(page: unknown): readonly unknown[] | null;
   next(page: unknown, at: PagePosition): string | null;
 };
-/** Where a reading stands: the page to be read next. */
+/** The page that is read next. */
 export type Position = { path: string; number: number };
 export type Page = { rows: readonly unknown[]; next: Position | null };
-/** How a reading of the list ended. null: it is whole; else why not, a sentence for people. */
+/** Null: everything was read. Otherwise the reason why not, as a sentence for people. */
 export type End = string | null;
 type Source = Pick<Gateway, 'page'>;
 
 /**
- * Reads a list page by page. The adapter decides where it ends. A path or a page that was there
- * before would go on for ever: the reading ends there and is incomplete. The texts of rows are not
- * redacted.
- * @param from the first page, or the one to go on with
- * @throws {Unanswered} when a page could not be had
+ * Reads rows page by page until the adapter names no next page. A path or a page that was read
+ * before would make an endless loop, so the reading ends there and is incomplete. The texts of rows
+ * are not redacted.
+ * @param from the first page, or the page at which an interrupted reading goes on
+ * @throws {Unanswered} when a page could not be read
  */
 export async function* readPages(gateway: Source, list: List, from: Position): AsyncGenerator<Page, End> {
   const seen = new Set<string>();
@@ -36,7 +36,7 @@ export async function* readPages(gateway: Source, list: List, from: Position): A
     if (typeof page === 'string') return page;
     const { rows, next } = page;
     const ends = endsOf(rows, text);
-    if (rows.length > 0 && seen.has(ends)) return `page ${number} of the list has no new row`;
+    if (rows.length > 0 && seen.has(ends)) return `page ${number} has no new row`;
     seen.add(ends);
     const isSeen = next !== null && seen.has(next.path);
     if (next !== null && !isSeen) {
@@ -48,14 +48,14 @@ export async function* readPages(gateway: Source, list: List, from: Position): A
     }
     yield page;
     if (next === null) return null;
-    if (isSeen) return `page ${next.number} of the list is a page that was read before`;
+    if (isSeen) return `page ${next.number} was read before`;
     ({ path, number } = next);
   }
 }
 
 /**
- * Tells a page from all others: by its first and its last row, or by its text if JSON cannot write
- * a row.
+ * A text that differs for different pages. It is made of the first and the last row, or of the
+ * whole text if JSON cannot write a row.
  */
 function endsOf(rows: readonly unknown[], text: string): string {
   try {
@@ -68,10 +68,10 @@ function endsOf(rows: readonly unknown[], text: string): string {
 function readPage(list: List, page: unknown, path: string, number: number): Page | string {
   try {
     const rows = list.rows(page);
-    if (rows === null) return `page ${number} is not a page of the list`;
+    if (rows === null) return `page ${number} is not a page of rows`;
     const next = list.next(page, { path, number, rows: rows.length });
     return { rows, next: next === null ? null : { path: next, number: number + 1 } };
   } catch (error) {
-    return `the adapter cannot read page ${number} of the list: ${String(error)}`;
+    return `the adapter cannot read page ${number}: ${String(error)}`;
   }
 }

@@ -6,8 +6,8 @@ import { readingOf } from './apply.ts';
 import { FIGURES, type Comparison, type Figures, type ReportedRows, type ReportedRow } from './compare.ts';
 
 /**
- * One currency, in major units: the service's total is what was captured, and each class, and a
- * difference of zero.
+ * The addition of one currency, in major units: the service's total is the captured money plus the
+ * amount of each class, with a difference of zero.
  */
 export type Identity = Record<'currency' | 'serviceTotal' | 'earned' | 'difference', string> & {
   classes: Record<string, string>;
@@ -18,7 +18,7 @@ type Payment = Prisma.PaymentGetPayload<{ include: typeof INCLUDE }>;
 /** Amounts by currency and class. */
 type Sums = Map<string, Map<string, bigint>>;
 
-/** Adds up what the history reports, with what became of it here. Every reference counts once. */
+/** Adds up the history's balances and what was booked about them. Every reference counts once. */
 export function createIdentity(equal: Comparison['sums']) {
   const sums: Sums = new Map();
   for (const { currency, beyond_reach, history_differs, ...figures } of equal) {

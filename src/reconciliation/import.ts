@@ -9,7 +9,8 @@ import { readPages, type End, type Position } from './history.ts';
 import { readRow } from './row.ts';
 
 /**
- * What was read so far. `why`: of the first unreadable row. `setAside`: minor units by currency.
+ * The counts of a reading so far. `why` is the reason of the first unreadable row. `totals` are
+ * minor units by currency.
  */
 export type Counts = {
   records: number;
@@ -18,7 +19,7 @@ export type Counts = {
   why: string | null;
   setAside: { records: number; totals: Record<string, string> };
 };
-/** Where a run that was interrupted goes on: its rows up to `lastId` are in `history_rows`. */
+/** The point at which an interrupted run goes on. Its rows up to `lastId` are in `history_rows`. */
 export type Checkpoint = { next: Position | null; lastId: string; counts: Counts; window: string };
 
 type ImportParts = { prisma: PrismaClient; gateway: Gateway; client: pg.Client };
@@ -28,10 +29,10 @@ type Imported = { end: End; counts: Counts; isBroken: boolean };
 const ROWS_BETWEEN_CHECKPOINTS = 20_000;
 
 /**
- * Reads the history into `history_rows`, from its checkpoint on if there is one. Rows are written
- * when a checkpoint is due, while the next page is read.
- * @param save keeps a checkpoint, once the rows before it are in
- * @returns `isBroken`: a page could not be had, and the next run may go on from the checkpoint
+ * Reads the history into `history_rows`, starting at the checkpoint. Rows are written when a
+ * checkpoint is due, while the next page is read.
+ * @param save stores a checkpoint after the rows before it were written
+ * @returns `isBroken`: a page could not be read, and the next run may go on at the checkpoint
  */
 export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, save: Save): Promise<Imported> {
   const { prisma, gateway, client } = parts;
@@ -44,9 +45,9 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     saved = counts.records;
     await writeRows(client, unwritten);
     unwritten = [];
-    // An address that has our key in it is not kept: such a run begins anew.
+    // An address that contains our key is not stored. Such a run begins again.
     if (next !== null && gateway.redact(next.path) !== next.path) return;
-    // Not by aggregate: that one reads the whole table.
+    // An aggregate would read the whole table.
     const newest = await prisma.historyRow.findFirst({ orderBy: { id: 'desc' } });
     await save({ ...checkpoint, next, lastId: String(newest?.id ?? 0n), counts });
   };
@@ -66,8 +67,8 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     counts.pages += 1;
     const read = page.value.rows.map((row) => ({ row, ...lineOf(row, gateway, counts) }));
     const before = new Set(last.map(({ line }) => line));
-    // A history may clamp its offset at the end, and then it goes on for ever. Two pages may be
-    // alike.
+    // Some services clamp the offset at the end and return the last page for ever. Two equal pages
+    // in a row are allowed.
     repeats = read.length > 0 && read.every(({ line }) => before.has(line)) ? repeats + 1 : 0;
     if (repeats === 2) {
       await keep();
@@ -92,9 +93,9 @@ async function writeRows(client: pg.Client, texts: readonly string[]): Promise<v
 type Read = { row: unknown; line: string; isKept: boolean };
 
 /**
- * How many rows at the beginning of a page are the last rows of the page before. While the history
- * is read, new payments move all rows towards later pages, and an outflow that is read twice would
- * count twice.
+ * How many rows at the beginning of a page repeat the end of the page before. While the history is
+ * read, new payments move all rows to later pages, and an outflow that is read twice would count
+ * twice.
  */
 function overlapOf(last: readonly Read[], read: readonly Read[]): number {
   const [first] = read;
@@ -106,7 +107,9 @@ function overlapOf(last: readonly Read[], read: readonly Read[]): number {
   return 0;
 }
 
-/** A row as COPY wants it. One that cannot be read, or is set aside, is counted and not kept. */
+/**
+ * A row in the format of COPY. Rows that cannot be read or are set aside are counted and not kept.
+ */
 function lineOf(reported: unknown, gateway: Gateway, counts: Counts): { line: string; isKept: boolean } {
   counts.records += 1;
   const read = readRow(reported, gateway);
@@ -128,7 +131,7 @@ function lineOf(reported: unknown, gateway: Gateway, counts: Counts): { line: st
   return { line, isKept: !aside };
 }
 
-/** A row that is not kept, as it came: pages of such rows differ by them. */
+/** The text of a row that is not kept. Comparing pages needs it. */
 function rawLine(row: unknown, counts: Counts): string {
   try {
     return JSON.stringify(row);
@@ -137,5 +140,5 @@ function rawLine(row: unknown, counts: Counts): string {
   }
 }
 
-/** PostgreSQL takes no NUL. */
+/** PostgreSQL refuses NUL in texts. */
 const cell = (text: string): string => `"${text.replaceAll('"', '""').replaceAll('\0', ' ')}"`;

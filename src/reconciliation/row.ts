@@ -4,10 +4,10 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { minorDigits } from '../platform/money.ts';
 import type { Outcome } from '../platform/prisma/client.ts';
 
-/** A row of the history, as it is kept while a run goes on. Amounts are in minor units. */
+/** A row of the history, as it is kept during a run. Amounts are in minor units. */
 export type ReadableRow = {
   reference: string;
-  /** Empty where a row that shows no money names none. */
+  /** Empty if the row shows no money and names no currency. */
   currency: string;
   /** 0: the row is an outflow of its own, or shows no money. */
   received: bigint;
@@ -17,20 +17,24 @@ export type ReadableRow = {
   transactionId: string | null;
 };
 
-/** `aside`: of another integration or the other mode, with what it shows where that can be read. */
+/** `aside`: the row belongs to another integration or mode. `row` is null if it cannot be read. */
 export type ReadRow = { row: ReadableRow; aside: boolean } | { aside: true; row: null } | { unreadable: string };
 
-/** As the largest total of an order. A bigint then holds the sum of the rows of one reference. */
+/**
+ * The largest total of an order. PostgreSQL's bigint then holds the sum of all rows of a reference.
+ */
 const MAX_AMOUNT = 10n ** 15n;
 
-/** Reads a row by the adapter. Only paid and reversed speak about money, as in verify's answers. */
+/**
+ * Reads a row by the adapter. Only paid and reversed rows are about money, as in verify's answers.
+ */
 export function readRow(row: unknown, gateway: Gateway): ReadRow {
   let isForeign = false;
   try {
     isForeign = gateway.adapter.history.isForeign?.(row) ?? false;
     return readOwnRow(row, isForeign, gateway);
   } catch (error) {
-    // Whatever another integration writes into its rows is none of our business.
+    // Rows of another integration need not be readable.
     if (isForeign) return { aside: true, row: null };
     return { unreadable: `the adapter cannot read the row: ${String(error)}` };
   }
@@ -65,7 +69,7 @@ function rowOf(reading: Reading, adapter: ServiceAdapter, references: Gateway['r
   if (amount === null) return reading.amount == null ? shown(0n, 0n) : 'its amount is not an exact one of its currency';
   // An outflow of its own.
   if (amount < 0n) return shown(0n, -amount);
-  // A charge that is reversed shows what is left if it says so, and else that all of it went.
+  // If a reversed charge names no refunded amount, all of it left.
   const isLeft = refunded !== null && refunded < amount && (isPaid || refunded > 0n);
   const untouched = isPaid && refunded === null ? amount : 0n;
   const left = isLeft ? amount - refunded : untouched;

@@ -1,58 +1,58 @@
 import PQueue from 'p-queue';
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { storable } from '../gateway/evidence.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { AskParts } from '../payments/due.ts';
 import { isDatabaseAway, type Database } from '../platform/db.ts';
 import type { Prisma, Run } from '../platform/prisma/client.ts';
 import { UserFacingError } from '../platform/user-facing-error.ts';
-import { proveCash } from './cash.ts';
 import { isApplied, settlePayment, type AppliedRun } from './apply.ts';
 import { applyFirst, compare, compareWindow, dropRows, MOST_DIFFERENCES, rowsAbout, setAside } from './compare.ts';
 import type { Comparison, Difference, ReportedRows, ReportedRow } from './compare.ts';
-import { createIdentity, type Identity } from './identity.ts';
+import { createIdentity } from './identity.ts';
 import { importHistory, type Checkpoint, type Counts } from './import.ts';
-import { openItems, type Report } from './report.ts';
+import { baseReport, judgedReport, MOST_UNMATCHED, type Done, type Report } from './report.ts';
 
 export type ReconcileParts = AskParts & { gateway: Gateway; database: Database; onMessage(): void; logger: Logger };
 
 export type RunOptions = {
-  /** A window of the history, which judges no totals; both null: the whole history. */
+  /** A window of the history, whose totals are not judged. Both null: the whole history. */
   since: Date | null;
   until: Date | null;
-  /** Reads and compares; asks nobody, and decides nothing. */
+  /** Reads and compares. It verifies nothing and changes nothing. */
   dryRun?: boolean;
   /**
-   * The first connection to an account with a past: what the history has and we lack is set aside,
-   * for ever.
+   * For the first connection of an account with older payments: all unmatched payments of the
+   * history are set aside for ever.
    */
   begin?: boolean;
   progress?: (text: string) => void;
 };
 
-/** A run that was interrupted longer ago begins anew. */
+/** An interrupted run that is older than this begins again. */
 const RESUME_MS = 6 * 3_600_000;
-/** Questions of one run; the next one goes on. */
+/** Verifications of one run. The next run goes on. */
 const MOST_QUESTIONS = 5_000;
 const QUESTIONS_AT_ONCE = 8;
 const BATCH = 500;
-/** More unmatched payments than that at once are an account with a past, or of somebody else. */
-const MOST_UNMATCHED = 100;
-/** Of the payments that a whole history should have, it may lack ten, or one in a hundred. */
+/**
+ * A whole history may lack ten paid payments, or one in a hundred. If it lacks more, it is not
+ * whole.
+ */
 const MOST_LACKING = 10;
 const BEGIN = 'is it the right account? If it had payments before this shop, run reconcile --begin once';
 
 /**
- * Compares the service's history with our payments, one run at a time per mode: read it, compare,
- * ask verify about what differs, apply the history, and report. It may be stopped at any moment:
- * what was read is kept, and the rest is repeated.
+ * Compares the service's history with our payments: it reads the history, compares, verifies the
+ * payments that differ, applies their rows, and reports. One run is active per mode. A run may be
+ * stopped at any time: rows that were read are kept, and the rest is repeated.
  * @throws {UserFacingError} while another run is under way (exit code 2)
  */
 export async function reconcile(parts: ReconcileParts, options: RunOptions): Promise<Report> {
   const client = await parts.database.openSession();
   try {
-    // Until the connection ends. Its statements may take longer than those that somebody waits for.
+    // These settings last until the connection ends. Nobody waits for its statements, so they may
+    // be slow.
     const { rows } = await client.query<{ had: boolean }>(
       `SELECT set_config('statement_timeout', '0', false), set_config('work_mem', '128MB', false),
         set_config('jit', 'off', false), pg_try_advisory_lock(hashtext('reconciliation'), hashtext($1)) AS had`,
@@ -61,13 +61,13 @@ export async function reconcile(parts: ReconcileParts, options: RunOptions): Pro
     if (rows[0]?.had !== true) throw new UserFacingError('another reconciliation is under way: wait for it', 2);
     return await runLocked(parts, client, options);
   } finally {
-    // The server notices a closed connection late, and the next run must not.
+    // The server may notice a closed connection late, and the next run must not wait for that.
     await client.query('SELECT pg_advisory_unlock_all()').catch(() => undefined);
     void client.end().catch(() => undefined);
   }
 }
 
-type Running = ReconcileParts & { client: pg.Client; options: RunOptions; run: Run; counts: Counts };
+export type Running = ReconcileParts & { client: pg.Client; options: RunOptions; run: Run; counts: Counts };
 
 async function runLocked(parts: ReconcileParts, client: pg.Client, options: RunOptions): Promise<Report> {
   const { prisma, gateway } = parts;
@@ -84,7 +84,7 @@ async function runLocked(parts: ReconcileParts, client: pg.Client, options: RunO
     await save(ended());
     throw error;
   });
-  // What could not be had goes on from its checkpoint; the rest is done.
+  // A run that could not read a page goes on at its checkpoint. Any other run has ended.
   await save({ ...(!isBroken && ended()), report, verdict: report.verdict });
   if (options.dryRun === true) await prisma.run.delete({ where });
   return report;
@@ -92,20 +92,20 @@ async function runLocked(parts: ReconcileParts, client: pg.Client, options: RunO
 
 const ended = () => ({ endedAt: new Date(), verdict: 'incomplete', checkpoint: {} });
 
-/** The run that was interrupted, if its rows are still there, or a new one. */
+/** The interrupted run, if its rows are still there, or a new one. */
 async function openRun(
   { prisma, gateway, policy: { mode } }: ReconcileParts,
   client: pg.Client,
   { since, until, dryRun = false }: RunOptions,
 ): Promise<{ run: Run; checkpoint: Checkpoint }> {
-  // A checkpoint belongs to one version of the adapter: another one may page, read or count
-  // otherwise.
+  // A checkpoint is valid for one version of the adapter, because another may read pages
+  // differently.
   const window = JSON.stringify([since, until, gateway.adapterVersion]);
   const last = await prisma.run.findFirst({ where: { mode, endedAt: null }, orderBy: { id: 'desc' } });
   const found = last?.checkpoint as Checkpoint | null | undefined;
   if (!dryRun && last && found?.window === window && Date.now() - last.startedAt.getTime() < RESUME_MS) {
     await dropRows(client, mode, found.lastId);
-    // A crash of the database has emptied the table.
+    // A crash of PostgreSQL empties the table, because it is unlogged.
     const isThere = found.lastId === '0' || (await prisma.historyRow.findFirst({ where: { mode } })) !== null;
     if (isThere) return { run: last, checkpoint: found };
   }
@@ -121,40 +121,12 @@ async function openRun(
   const next = { path: gateway.adapter.history.first({ since, until }), number: 1 };
   const checkpoint: Checkpoint = { next, lastId: '0', counts, window };
   const full = since === null && until === null;
-  // An address with our key in it is not kept: such a run begins anew.
+  // An address that contains our key is not stored. Such a run begins again.
   const kept = gateway.redact(next.path) === next.path ? checkpoint : {};
   return { run: await prisma.run.create({ data: { mode, full, checkpoint: kept } }), checkpoint };
 }
 
-/** The report of a history that could not be judged, and what all others begin with. */
-async function baseReport({ prisma, gateway, run, counts }: Running, reason: string): Promise<Report> {
-  const { mode } = run;
-  const { records, pages, unreadable, setAside: aside } = counts;
-  return {
-    runId: String(run.id),
-    mode,
-    startedAt: run.startedAt.toISOString(),
-    finishedAt: new Date().toISOString(),
-    complete: false,
-    verdict: 'incomplete',
-    reason: storable(gateway.redact(reason)),
-    history: { records, references: 0, pages, unreadable, setAside: aside },
-    payments: await prisma.payment.count({ where: { mode, orderId: { not: null } } }),
-    matched: 0,
-    repaired: 0,
-    verified: 0,
-    identity: [],
-    findings: {},
-    items: [],
-    balances: null,
-    transfers: null,
-  };
-}
-
-/** `matched`: payments that look different to SQL, although their rows are applied already. */
-type Done = { matched: number; verified: number; repaired: number; left: number; unmatched: number };
-
-/** Compares a history that was read to its end, settles what differs, and says how that went. */
+/** Compares a history that was read to its end, settles the differences, and reports. */
 async function judge(running: Running): Promise<Report> {
   const { prisma, gateway, client, policy, run, counts, options } = running;
   const { mode, lagMin } = policy;
@@ -180,7 +152,7 @@ async function judge(running: Running): Promise<Report> {
   }
   running.onMessage();
   const compared = whole?.counts ?? null;
-  return report(running, { ...done, compared, identity: identity.report(), differs: differences.length });
+  return judgedReport(running, { ...done, compared, identity: identity.report(), differs: differences.length });
 }
 
 /** A dry run undoes what it applied. */
@@ -207,41 +179,6 @@ function whyNotJudged(whole: Comparison | null | undefined, unmatched: number): 
   const { lacking, paid } = whole?.counts ?? { lacking: 0, paid: 0 };
   const isMuch = lacking > MOST_LACKING && lacking * 100 > paid;
   return isMuch ? `the history lacks ${lacking} of ${paid} paid payments: it is not whole` : null;
-}
-
-type Outcome = Done & { compared: Comparison['counts'] | null; identity: Identity[]; differs: number };
-
-async function report(running: Running, outcome: Outcome): Promise<Report> {
-  const { verified, repaired, left, unmatched, compared, identity, differs } = outcome;
-  const { prisma, gateway, run, counts, options } = running;
-  const cash = run.full ? await proveCash(gateway, identity) : null;
-  const open = options.dryRun === true ? { findings: { differs }, items: [] } : await openItems(prisma, run.mode);
-  const unexplained = identity.filter(({ difference }) => /[1-9]/.test(difference));
-  const reasons = [
-    ...unexplained.map(({ currency, difference }) => `${currency} ${difference} is unexplained`),
-    counts.unreadable > 0 && `${counts.unreadable} rows of the history cannot be read: ${counts.why ?? ''}`,
-    left > 0 && `${left} payments that differ could not be judged: the next run up to now goes on`,
-    unmatched > MOST_UNMATCHED && `${unmatched} payments of the history are none of ours: was a database restored?`,
-    cash?.reason,
-  ].filter((reason) => typeof reason === 'string');
-  const isOpen = reasons.length > 0 || Object.values(open.findings).some((count) => count > 0);
-  const { reason, history, ...more } = await baseReport(running, reasons.join('; '));
-  const inWindow = () => prisma.historyRow.groupBy({ by: ['reference'], where: { mode: run.mode } });
-  const references = compared?.references ?? (await inWindow()).length;
-  return {
-    ...more,
-    complete: true,
-    verdict: isOpen ? 'findings' : 'agreed',
-    reason: reason === '' ? null : reason,
-    history: { ...history, references },
-    matched: (compared?.matched ?? 0) + outcome.matched,
-    repaired,
-    verified,
-    identity,
-    ...open,
-    balances: cash?.balances ?? null,
-    transfers: cash?.transfers ?? null,
-  };
 }
 
 async function settle(running: Running, batch: Difference[], reported: ReportedRows, done: Done): Promise<void> {
@@ -275,7 +212,9 @@ async function settle(running: Running, batch: Difference[], reported: ReportedR
   done.repaired += await prisma.payment.count({ where: { reference: { in: unpaid }, status: 'paid' } });
 }
 
-/** Settles one reference. If the database refuses its change, the others go on without it. */
+/**
+ * Settles one reference. If the database refuses its change, the others are settled all the same.
+ */
 async function settleAlone(
   running: Running,
   differing: Parameters<typeof settlePayment>[1],
@@ -291,7 +230,9 @@ async function settleAlone(
   }
 }
 
-/** The row of an unmatched payment. It has no order, and is as old as the history reaches back. */
+/**
+ * The row of an unmatched payment. It has no order, and counts as old as the history reaches back.
+ */
 function unmatchedPayment(reference: string, { mode, startedAt }: Run, rows: ReportedRow[], days: number | null) {
   const money = rows.find(({ received, outflow }) => received > outflow);
   const openedAt = days === null ? null : new Date(startedAt.getTime() - days * 86_400_000);

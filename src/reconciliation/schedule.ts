@@ -6,7 +6,7 @@ import { reconcile, type ReconcileParts } from './run.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * One whole run a day, and light ones of what is new between, where the adapter filters.
+ * Starts one whole run a day. If the adapter filters, light runs read the new rows in between.
  * @param everyMin minutes between two runs; 0: only the command runs it
  */
 export function startReconciliation(parts: ReconcileParts, everyMin: number, logger: Logger): Loop {
@@ -17,7 +17,7 @@ export function startReconciliation(parts: ReconcileParts, everyMin: number, log
       const { runId, verdict, reason, findings } = await reconcile(parts, { since, until: null });
       logger[verdict === 'agreed' ? 'info' : 'warn']({ runId, verdict, reason, findings }, 'reconciled');
     } catch (error) {
-      // Another process has it.
+      // Another process is running it.
       if (!(error instanceof UserFacingError)) throw error;
     }
     return false;
@@ -25,11 +25,11 @@ export function startReconciliation(parts: ReconcileParts, everyMin: number, log
   return startLoop('reconciliation', pass, MINUTE_MS / 2, logger);
 }
 
-/** @returns from when on the history is due; null: the whole history; undefined: nothing is due */
+/** @returns the beginning of a light run. Null: a whole run is due. Undefined: no run is due */
 async function dueSince({ prisma, gateway, policy }: ReconcileParts, everyMin: number) {
   const newest = (where: object) =>
     prisma.run.findFirst({ where: { mode: policy.mode, ...where }, orderBy: { id: 'desc' } });
-  // A run of the future began before the database's clock was set back, and delays none.
+  // A run of the future began before the database's clock was set back, and delays no other run.
   const age = (run: { startedAt: Date } | null): number => {
     const ageMs = run === null ? Infinity : Date.now() - run.startedAt.getTime();
     return ageMs < -MINUTE_MS ? Infinity : ageMs;
@@ -39,7 +39,8 @@ async function dueSince({ prisma, gateway, policy }: ReconcileParts, everyMin: n
   const last = await newest(judged);
   if (last === null || age(await newest({ ...judged, full: true })) >= 1_440 * MINUTE_MS) return null;
   const { checkoutLifetimeMin, history } = gateway.adapter;
-  // Lists filter by when a payment was opened, which may be long before it was paid.
+  // Services filter by the time at which a payment was opened, which may be long before it was
+  // paid.
   const back = (history.lagMin + checkoutLifetimeMin) * MINUTE_MS;
   return history.filters ? new Date(last.startedAt.getTime() - back) : undefined;
 }
