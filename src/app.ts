@@ -1,4 +1,3 @@
-import cors from 'cors';
 import express, { Router, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { countWebhook, registry } from './alerts/metrics.ts';
@@ -9,13 +8,10 @@ import type { Program } from './compose.ts';
 import { consoleRoutes } from './console/routes.ts';
 import { routes as ownRoutes } from './custom/routes.ts';
 import { healthRoutes } from './health.ts';
-import { findOrder, viewOf } from './orders/view.ts';
+import { orderRoutes } from './orders/routes.ts';
 import { isDatabaseAway } from './platform/db.ts';
-import { networkOf } from './platform/addresses.ts';
 import { accessLog } from './platform/logger.ts';
-import { formatMajor } from './platform/money.ts';
-import { notFound, Problem, problemHandler } from './platform/problem.ts';
-import { createStreams } from './shop-api/streams.ts';
+import { notFound, problemHandler } from './platform/problem.ts';
 import { shopPageRoutes } from './shop-pages/routes.ts';
 import { shopApiRoutes } from './shop-api/routes.ts';
 import { isLocal, requireToken } from './shop-api/token.ts';
@@ -47,7 +43,14 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
     }),
   );
   app.use(shopApiRoutes({ ...shared, token: config.SHOP_API_TOKEN }));
-  app.use(readRoutes(program, (network) => limits.countRead(network)));
+  app.use(
+    orderRoutes({
+      ...shared,
+      mode: config.mode,
+      storefrontOrigins: config.STOREFRONT_ORIGINS,
+      countRead: (network) => limits.countRead(network),
+    }),
+  );
   app.use(apiDocsRoutes(ownOrigin));
   app.use(shopPageRoutes(program, ownOrigin));
   app.use(metricsRoute(program));
@@ -73,42 +76,6 @@ function untrustedProxyNote({ note }: Program): RequestHandler {
     if (header !== undefined && !isTrusted(peer, 0)) note('untrusted-proxy', { peer, header });
     next();
   };
-}
-
-/** What a storefront reads: products, and an order by its id, which cannot be guessed. */
-function readRoutes(
-  { config, database: { prisma }, catalogue, logger }: Program,
-  countRead: (network: string) => Promise<void>,
-): Router {
-  const router = Router();
-  const streams = createStreams(prisma, logger);
-  const storefronts = cors({ origin: [...config.STOREFRONT_ORIGINS], maxAge: 600 });
-  const read = async (orderId: string, ip: string | undefined) => {
-    await countRead(networkOf(ip));
-    const order = await findOrder(prisma, orderId);
-    if (order?.mode !== config.mode) throw new Problem('not-found');
-    return order;
-  };
-  router.use(['/products', '/orders/:orderId'], storefronts);
-  router.get('/products', async (req, res) => {
-    await countRead(networkOf(req.ip));
-    const products = await catalogue.products(prisma);
-    res.json(
-      products.map(({ sku, name, description, image, unitAmount, currency }) => {
-        return { sku, name, description, image, price: formatMajor({ amount: unitAmount, currency }), currency };
-      }),
-    );
-  });
-  router.get('/orders/:orderId', async (req, res) => {
-    res.set('cache-control', 'no-store').json(viewOf(await read(req.params.orderId, req.ip)));
-  });
-  router.get('/orders/:orderId/events', async (req, res) => {
-    const order = await read(req.params.orderId, req.ip);
-    // HEAD asks about the stream alone: it would hold a reader's place for ever.
-    if (req.method === 'HEAD') res.type('text/event-stream').end();
-    else streams.open(order, req, res);
-  });
-  return router;
 }
 
 /** For operators' tokens; without any, for this machine alone, and not in production. */

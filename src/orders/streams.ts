@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { findOrder, viewOf, type ViewedOrder } from '../orders/view.ts';
+import { findOrder, viewOf, type ViewedOrder } from './view.ts';
 import { networkOf, siteOf } from '../platform/addresses.ts';
 import { NETWORKS_OF_SITE } from '../platform/limits.ts';
 import { Problem } from '../platform/problem.ts';
