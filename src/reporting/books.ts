@@ -4,8 +4,8 @@ import { dateOf, startOfDay, timeOf } from '../custom/days.ts';
 import { masked } from './words.ts';
 
 /**
- * One change of a ledger, in minor units. `change` is the change of what is ours less missing
- * money, and `held` is the change of held money.
+ * One change of a ledger, in minor units. `change` is the change of what is ours, without missing
+ * money. `held` is the change of held money.
  */
 type Movement = Pick<JournalEntry, 'at' | 'by' | 'data'> &
   Record<'reference' | 'counter' | 'currency', string> &
@@ -63,8 +63,8 @@ const SIGNS = JSON.stringify([
 ]);
 
 /**
- * The movements of a period, the oldest first. All movements together add up to `ours` less missing
- * money.
+ * The movements of a period, the oldest first. All movements together add up to `ours`, which
+ * excludes missing money.
  */
 export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span) {
   // Raw: the lines of one change have the same time and are one movement. The line with the lowest

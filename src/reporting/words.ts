@@ -129,7 +129,7 @@ function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
   return [...booked, ...open.map((one) => ({ ...one, payment, rank: one.missing > 0n ? 1 : 3 }))];
 }
 
-/** Whether the newest decision about held money of the payment asked the customer for the rest. */
+/** Whether the newest case about held money of the payment asked the customer to pay the rest. */
 export function isRestAsked({ cases }: ToldPayment): boolean {
   return cases.findLast(({ held }) => held > 0n)?.decision === 'ask-rest';
 }

@@ -29,8 +29,8 @@ export type ShopPageParts = {
  */
 export function shopPageRoutes(parts: ShopPageParts, ownOrigin: () => string): (Router | ErrorRequestHandler)[] {
   const { config, logger } = parts;
-  // The link uses our own origin, because the checkout accepts only its forms. It leads a visitor
-  // there who used another name of this machine.
+  // The links use our own origin, because the checkout accepts only forms from it. A visitor may
+  // have used another name of this machine.
   const siteOf = (): Site => {
     const home = config.demoShop ? `${ownOrigin()}/shop` : WORDS.shop.home || null;
     return { words: WORDS, home, isTest: config.mode === 'test' };

@@ -167,7 +167,7 @@ function stateOf(order: ShownOrder, sums: readonly Sums[], moves: readonly Move[
   return status === 'expired' ? 'over' : 'notPaid';
 }
 
-/** Whether the payment that paid the order brought the surplus, or another payment. */
+/** Tells whether the surplus came with the payment that paid the order or with another one. */
 function surplusState({ payments, paidReference }: ShownOrder): State {
   const paid = payments.find(({ reference }) => reference === paidReference);
   return paid?.ledgers.some(({ returned }) => returned > 0n) ? 'muchRefunded' : 'twiceRefunded';
