@@ -8,10 +8,10 @@ const MINUTE = 60;
 const DAY = 86_400;
 
 /**
- * All limits of shoppers follow from CHECKOUTS_PER_MINUTE, N; 0: none. Checkouts of one client
- * address: N a minute. Of one e-mail address: N/10 a minute and N a day, and only what the service
- * opened counts, or a stranger could lock an address out with baskets of nothing. Returns and reads
- * of one client address: 5N a minute.
+ * All limits for shoppers follow from N, which is CHECKOUTS_PER_MINUTE. 0 means no limits. A client
+ * address has N checkouts a minute, and 5N returns and 5N reads a minute. An e-mail address has
+ * N/10 checkouts a minute and N a day. For an e-mail address, only checkouts that the service
+ * opened count. Otherwise anybody could lock an address out with checkouts that never open.
  */
 export function createCheckoutLimits(pool: Pool, n: number) {
   const ofAddress = createLimit({ pool, name: 'checkout', points: n, perSec: MINUTE });
@@ -28,15 +28,18 @@ export function createCheckoutLimits(pool: Pool, n: number) {
   return {
     /** @throws {Problem} 429 */
     countCheckout: (network: string): Promise<void> => ofAddress.take(network),
-    /** Whether the address may open another one. */
+    /** Whether the e-mail address may open another checkout. */
     hasRoom: async (email: string): Promise<boolean> =>
       (await perMinute.has(keyOf(email))) && (await perDay.has(keyOf(email))),
     countOpened: async (email: string): Promise<void> => {
-      // Over the limit by those that were in flight together: they count, and the next one is
-      // refused.
+      // Checkouts in flight at the same moment may exceed the limit. They count, and the next one
+      // is refused.
       await Promise.allSettled([perMinute.take(keyOf(email)), perDay.take(keyOf(email))]);
     },
-    /** Beyond it the order is shown as it stands: the schedule asks all the same. */
+    /**
+     * Whether a return may verify its payment now. Beyond the limit, the order is shown as it is,
+     * and the schedule verifies the payment.
+     */
     mayAsk: async (network: string): Promise<boolean> => {
       const isAllowed = await returns.has(network);
       if (isAllowed) await returns.take(network).catch(() => undefined);

@@ -12,28 +12,28 @@ export type OpenParts = {
   prisma: PrismaClient;
   gateway: Gateway;
   policy: Policy;
-  /** Where the shopper comes back to: this and the reference. */
+  /** The address for the shopper's return. The reference is appended to it. */
   returnBase: () => string;
   limits: CheckoutLimits;
   logger: Logger;
 };
 
-/** A payment that is committed and not sent. */
+/** A committed payment that is not sent yet. */
 export type Placed = { orderId: string; reference: string; amount: bigint; currency: string; email: string };
 export type Opened = { orderId: string; reference: string; amount: bigint; currency: string; checkoutUrl: string };
 
 /**
- * By then initialize has answered, or its process is dead; the database's default of
- * `next_check_at` is the same.
+ * After this time, initialize has answered or its process is dead. The database's default of
+ * `next_check_at` is the same time.
  */
 export const SENDING_MS = INITIALIZE_MS + 5_000;
 export const RETRY_SEC = 5;
 const FIRST_CHECK_MS = 5_000;
 
 /**
- * Opens a committed payment at the service: one initialize call, ever, for its reference.
- * @throws {Problem} 502 when the service refused, 503 when nothing was sent or the result is
- * unknown, 409 when the order was paid, held or ended meanwhile: its page must not be paid
+ * Opens a committed payment at the service, by the only initialize call for its reference.
+ * @throws {Problem} 502 if the service refused; 503 if nothing was sent or the result is unknown;
+ * 409 if the order was paid, held or ended meanwhile, so that nobody may pay on the page
  */
 export async function openPayment(
   parts: OpenParts,
@@ -69,7 +69,7 @@ function writeResult(change: Change, reference: string, result: InitializeResult
   const payment = aggregate.payments.find((one) => one.reference === reference);
   if (payment === undefined) throw new Error(`${reference} is no payment of its order`);
   record(change, `initialize ${result.outcome}`, reference, 'reason' in result ? { reason: result.reason } : {});
-  // A webhook, or the schedule, may have been faster: what verify said stays.
+  // A webhook or the schedule may have been faster. Then the result of verify stays.
   const isSending = payment.status === 'sending';
   if (result.outcome === 'opened') {
     const next = { status: 'open' as const, nextCheckAt: new Date(now.getTime() + FIRST_CHECK_MS) };
@@ -81,7 +81,7 @@ function writeResult(change: Change, reference: string, result: InitializeResult
   }
 }
 
-/** Orders that may be paid are not among them. */
+/** The statuses in which an order takes no payment. */
 const REFUSALS = {
   paid: 'already-paid',
   review: 'under-review',
@@ -89,7 +89,7 @@ const REFUSALS = {
   expired: 'order-expired',
 } as const;
 
-/** Why an order in this state takes no further payment; null: it does. */
+/** Why an order with this status takes no further payment. null: it takes one. */
 export function refusalOf(status: Aggregate['status'], orderId: string): Problem | null {
   return status === 'pending' || status === 'failed' ? null : new Problem(REFUSALS[status], { extra: { orderId } });
 }

@@ -4,21 +4,23 @@ import { createGroups, type Pending } from '../platform/groups.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 import type { Placed } from './open-payment.ts';
 
-/** An Idempotency-Key as it is stored: nobody else's key collides with it, and it tells nothing. */
+/**
+ * The stored form of an Idempotency-Key. It never equals another person's key, and reveals nothing.
+ */
 export type Key = { key: Uint8Array<ArrayBuffer>; digest: Uint8Array<ArrayBuffer> };
 
 type NewOrder = Placed & { lines: Line[]; returnUrl: string | null; key: Key | null };
 type Waiting = Pending<NewOrder & { mode: Mode }, void>;
 
-/** Orders of one statement, at most. */
+/** The most orders in one statement. */
 const MOST_TOGETHER = 32;
 const GROUPS = new WeakMap<PrismaClient, (order: NewOrder & { mode: Mode }) => Promise<void>>();
 
 /**
  * Stores an order with its lines, its payment, its key and its first journal line, before anything
- * is sent. Orders that are placed at the same moment are stored by one statement.
- * @throws an error of the database, such as one of `idempotency_keys_pkey` if the key was used at
- * the same moment
+ * is sent. One statement stores the orders that are placed at the same moment.
+ * @throws a database error, for example on `idempotency_keys_pkey` if the key was used at the same
+ * moment
  */
 export async function placeOrder(prisma: PrismaClient, mode: Mode, order: NewOrder): Promise<void> {
   const known = GROUPS.get(prisma);
@@ -34,14 +36,14 @@ export async function placeOrder(prisma: PrismaClient, mode: Mode, order: NewOrd
 }
 
 /**
- * If the database refuses the group, nothing of it has happened, and each order is placed alone
- * once.
+ * If the database refuses the group, it has stored nothing, and each order is placed once more on
+ * its own.
  */
 async function placeTogether(prisma: PrismaClient, group: Waiting[]): Promise<void> {
   try {
     await insert(prisma, group);
   } catch (error) {
-    // After a lost connection they may have been placed.
+    // After a lost connection, the orders may have been stored.
     if (group.length === 1 || isDatabaseAway(error) || sqlStateOf(error) === null) throw error;
     for (const one of group) insert(prisma, [one]).then(one.resolve, one.reject);
     return;
@@ -49,7 +51,7 @@ async function placeTogether(prisma: PrismaClient, group: Waiting[]): Promise<vo
   for (const { resolve } of group) resolve();
 }
 
-/** Raw: several tables in one statement, which takes half of the time of Prisma's seven. */
+/** Raw: one statement for several tables takes half the time of Prisma's seven. */
 async function insert(prisma: PrismaClient, group: readonly Waiting[]): Promise<void> {
   const placed = group.map(({ item }) => item);
   const orders = JSON.stringify(placed.map(orderRow));
@@ -77,7 +79,7 @@ async function insert(prisma: PrismaClient, group: readonly Waiting[]): Promise<
     SELECT "orderId", reference, 'order placed', 'shopper' FROM n`;
 }
 
-/** Amounts are texts: JSON numbers lose digits. */
+/** Amounts are texts, because JSON numbers lose digits. */
 function orderRow(order: Waiting['item']): object {
   const { amount, key } = order;
   const bytes = key === null ? {} : { key: byteaOf(key.key), digest: byteaOf(key.digest) };
@@ -91,5 +93,5 @@ function lineRows({ orderId, lines }: Waiting['item']): object[] {
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-/** As PostgreSQL reads bytes from a text. */
+/** The text from which PostgreSQL reads bytes. */
 const byteaOf = (bytes: Uint8Array): string => `\\x${hexOf(bytes)}`;

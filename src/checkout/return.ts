@@ -1,11 +1,11 @@
 import { makeDue, lease, type AskParts } from '../payments/due.ts';
 
 /**
- * A shopper waits: six seconds in all, then the order is shown as it stands and asked about in the
+ * A shopper waits for six seconds in all. Then the order is shown as it is, and verified in the
  * background.
  */
 const RETURN_MS = 6_000;
-/** The least that a question gets of it. */
+/** The least time that a verify call gets of it. */
 const QUESTION_MS = 1_000;
 const STEP_MS = 150;
 
@@ -14,9 +14,9 @@ export type Returned = { orderId: string; status: string; returnUrl: string | nu
 type ReturnParts = AskParts & { onDue: () => void };
 
 /**
- * The shopper is back from the hosted page. Nothing that the redirect says is believed: verify is
- * asked, at most once, unless somebody else is asking already.
- * @param mayAsk false: beyond the limits the order is shown as it stands, and nothing becomes due
+ * Handles the shopper's return from the hosted page. The redirect proves nothing: we verify the
+ * payment, at most once, unless another process is verifying it.
+ * @param mayAsk false: beyond the limits, the order is shown as it is, and nothing becomes due
  * @returns null for a reference that is not ours
  */
 export async function returnFromCheckout(
@@ -30,8 +30,8 @@ export async function returnFromCheckout(
   const payment = await prisma.payment.findUnique({ where: { reference, mode } });
   if (payment?.orderId == null) return null;
   const isSettled = payment.status === 'paid';
-  // A notification that teaches nothing is followed by pauses, as a webhook is: a page that is
-  // loaded again asks no flood.
+  // After notifications without news, we pause, as for webhooks. Reloading the page then cannot
+  // flood the service with verify calls.
   if (mayAsk && !isSettled && payment.quietChecks < 3 && payment.failures < 3) {
     while (performance.now() < deadline - QUESTION_MS) {
       const taken = await lease(parts, reference, 'return');

@@ -14,15 +14,18 @@ export type CheckoutRoutesParts = CheckoutParts & {
   /** Our own origin, as browsers reach it. */
   ownOrigin: () => string;
   storefrontOrigins: readonly string[];
-  /** Where shoppers may land, the default first; empty: at our own answer about the order. */
+  /**
+   * The landing pages, the default first. If there are none, shoppers land on our page of the
+   * order.
+   */
   landings: readonly URL[];
-  /** A payment may be due now. */
+  /** Called when a payment may be due. */
   onDue: () => void;
 };
 
 const MAX_BODY = '64kb';
 
-/** The shopper's routes: to the hosted page, and back from it. */
+/** The shopper's routes to the hosted page and back. */
 export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
   const router = Router();
   const storefronts = cors({ origin: [...parts.storefrontOrigins], maxAge: 600, exposedHeaders: ['retry-after'] });
@@ -43,7 +46,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
     },
   );
 
-  // Services send the shopper back by GET or by POST, with whatever they like in it.
+  // Services send the shopper back by GET or POST, with any content.
   router.all('/checkout/return/:reference', async (req, res) => {
     if (!['GET', 'POST', 'HEAD'].includes(req.method)) throw new Problem('method-not-allowed');
     const reference = parts.gateway.references.parse(req.params.reference);
@@ -56,7 +59,7 @@ export function checkoutRoutes(parts: CheckoutRoutesParts): Router {
 }
 
 /**
- * Browsers say where a form or a script comes from. Other programs do not, and hold no shopper's
+ * Browsers send the origin of a form or a script. Other programs do not, and they hold no shopper's
  * cookies.
  */
 function refuseForeignOrigin(req: Request, { ownOrigin, storefrontOrigins }: CheckoutRoutesParts): void {
@@ -84,8 +87,8 @@ async function checkout(parts: CheckoutRoutesParts, req: Request): Promise<Opene
 }
 
 /**
- * A plain HTML form: `email`, a `quantity` (1 where it is missing) for each `sku`, or `orderId`;
- * `intent` is its idempotency key.
+ * Reads a plain HTML form: `email` and, for each `sku`, a `quantity` (1 if it is missing), or only
+ * `orderId`. `intent` is the idempotency key.
  */
 function readForm(text: string): { input: unknown; intent: string | undefined } {
   const form = new URLSearchParams(text);
@@ -133,11 +136,11 @@ function answer(res: Response, { orderId, reference, amount, currency, checkoutU
 const KEY_FORM = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * @param header as it was sent; undefined: the request has none
- * @param owner the e-mail address that the key belongs to: a guessed key of a stranger's is another
- * key
- * @param request all that must be the same when the key comes again
- * @throws {Problem} 400 for a key that cannot be one
+ * @param header the value of the header; undefined: the request has none
+ * @param owner the e-mail address that the key belongs to, so that a guessed key of another person
+ * is a different key
+ * @param request everything that must be the same when the key is sent again
+ * @throws {Problem} 400 for an invalid key
  */
 export function readKey(header: string | undefined, owner: string, request: unknown): Key | null {
   if (header === undefined || header === '') return null;

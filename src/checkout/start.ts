@@ -25,15 +25,15 @@ import {
 
 export type CheckoutParts = OpenParts & { catalogue: Catalogue; confirm: Confirm };
 
-/** At most so many payments of one order that may still be paid: each may be paid by mistake. */
+/** The most payments of one order that may still be paid, because each may be paid by mistake. */
 const MAX_PAYABLE = 5;
 const STOPPED_RETRY_SEC = 60;
 
 /**
- * Starts a checkout of a basket. The order is priced here, and all of it is committed before the
- * service is called, so no crash loses a payment. The same key again leads to the same order as it
- * stands now.
- * @throws {Problem} whatever keeps the shopper from paying
+ * Starts the checkout of a basket. It prices the order and commits all of it before the service is
+ * called, so that a crash loses no payment. The same key leads to the same order in its current
+ * state.
+ * @throws {Problem} the reason why the shopper cannot pay
  */
 export async function startCheckout(
   parts: CheckoutParts,
@@ -52,7 +52,7 @@ export async function startCheckout(
   try {
     await placeOrder(prisma, gateway.mode, { ...placed, lines, returnUrl: basket.returnUrl ?? null, key });
   } catch (error) {
-    // The same request came at the same moment, and the other one was first.
+    // Another request with the same key came at the same moment and was first.
     const winner = constraintOf(error) === 'idempotency_keys_pkey' ? await findByKey(parts, key) : null;
     if (winner === null) throw error;
     return continueCheckout(parts, winner);
@@ -69,9 +69,9 @@ async function findByKey({ prisma, gateway: { mode } }: CheckoutParts, key: Key 
 }
 
 /**
- * Binds a key to a request that names its order. The key that placed the order, or went on with it,
- * may come again.
- * @throws {Problem} 422 where the key was used for another order
+ * Binds a key to a request that names its order. A key that placed or continued the order may be
+ * sent again.
+ * @throws {Problem} 422 if the key was used for another order
  */
 export async function claimKey(parts: CheckoutParts, key: Key | null, orderId: string): Promise<void> {
   if (key === null) return;
@@ -89,11 +89,10 @@ function refuseStopped(stops: readonly Stop[], currency: string): void {
 }
 
 /**
- * Goes on with an order that exists. Each payment that may still be paid is asked about first:
- * verify may know that one is paid, or over. Then the page that is open is handed out again, or the
- * next payment is made. A next payment is made even without an answer about payments whose pages
- * are dead.
- * @throws {Problem} whatever keeps the shopper from paying
+ * Continues an order that exists. First we verify each payment that may still be paid, because it
+ * may already be paid or over. Then we hand out the open page again, or make the next payment. We
+ * make the next payment even if verify does not answer about payments whose pages are dead.
+ * @throws {Problem} the reason why the shopper cannot pay
  */
 export async function continueCheckout(parts: CheckoutParts, orderId: string): Promise<Opened> {
   const asked = new Set<string>();
@@ -110,7 +109,7 @@ export async function continueCheckout(parts: CheckoutParts, orderId: string): P
     if (taken !== null) {
       asked.add(taken.reference);
       await parts.confirm(taken, 'interactive', ASK_MS);
-      // Another request is sending a payment, or asking about this one: look again.
+      // Another request is sending a payment, or is verifying this one. Look again.
     } else await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
   }
   const why = asked.size > 0 ? 'payment-service-unavailable' : 'request-in-flight';
@@ -118,9 +117,9 @@ export async function continueCheckout(parts: CheckoutParts, orderId: string): P
 }
 
 const WAIT_STEP_MS = 200;
-/** A shopper waits for each question. */
+/** The limit of one verify call, because a shopper waits for it. */
 const ASK_MS = 6_000;
-/** An answer that was asked for within this time is of just now. */
+/** An answer is fresh if verify was asked within this time. */
 const JUST_NOW_MS = 10_000;
 
 type Plan =
@@ -130,9 +129,7 @@ type Plan =
   | { next: 'wait' }
   | { next: 'ask'; reference: string };
 
-/**
- * @param stops what is stopped: a stop that begins at this moment may come too late for one payment
- */
+/** @param stops the open stops; a stop that begins at this moment may miss one payment */
 function planOrPlaceNext(
   change: Change,
   { adapter, references }: Gateway,
@@ -144,33 +141,33 @@ function planOrPlaceNext(
   const due = aggregate.amount - partPaid(aggregate);
   const refusal = refusalOf(status, orderId);
   if (refusal !== null) throw refusal;
-  // A time of the future was stored before the database's clock was set back, and is not of just
-  // now.
+  // A future time was stored before the database's clock was set back, so it is not recent.
   const isWithin = (since: Date | null, ms: number): boolean => {
     const ageMs = since === null ? 0 : now.getTime() - since.getTime();
     return ageMs >= 0 && ageMs < ms;
   };
   const payable = aggregate.payments.filter((one) => one.status === 'sending' || one.status === 'open');
-  // What is due depends on the part payments, so verify must show them, too.
+  // The due amount depends on the part payments, so verify must show them too.
   const parts = aggregate.payments.filter((one) => partPaymentOf(aggregate, one) > 0n);
-  // Its initialize call has not been answered yet. One whose result is unknown has a reason.
+  // The initialize call has not been answered yet. If its result is unknown, the payment has a
+  // reason.
   const isBeingSent = (one: AggregatePayment): boolean =>
     one.status === 'sending' && one.reason === null && isWithin(one.createdAt, SENDING_MS);
   if (payable.some(isBeingSent)) return { next: 'wait' };
   const isFresh = ({ answeredAt, unreadableSince }: AggregatePayment): boolean =>
     answeredAt !== null && unreadableSince === null && isWithin(answeredAt, JUST_NOW_MS);
-  // One that cannot be asked about waits like any other notification: a stranger's would wear out
-  // the questions of all.
+  // If verify cannot answer about a payment, it waits for its next check, as after any
+  // notification. Otherwise one shopper's clicks would use up the verify calls of all.
   const isPutOff = ({ failures, nextCheckAt }: AggregatePayment): boolean =>
     failures >= 3 && nextCheckAt !== null && nextCheckAt > now;
   const unasked = [...payable, ...parts].find((one) => !isFresh(one) && !isPutOff(one) && !asked.has(one.reference));
   if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
   const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
-  // A page for another amount stays payable, and is not handed out.
+  // A page for another amount can still be paid, but is not handed out.
   const page = payable.findLast(
     (one) => one.checkoutUrl !== null && one.amount === due && isWithin(one.openedAt, lifetimeMs),
   );
-  // Without an answer its page is not handed out, and no second one is opened beside it.
+  // Without a fresh answer, we neither hand out this page nor open a second one.
   if (page !== undefined && !isFresh(page))
     throw new Problem('payment-service-unavailable', { retryAfterSec: RETRY_SEC, extra: { orderId } });
   if (page?.checkoutUrl != null)
@@ -185,7 +182,7 @@ function planOrPlaceNext(
   const reference = references.create();
   addPayment(change, reference, due, new Date(now.getTime() + SENDING_MS));
   record(change, 'next payment', reference);
-  // The order's view shows the newest reference.
+  // Mark the order as changed, because its view shows the newest reference.
   setOrder(change, {});
   return { next: 'open', placed: { orderId, reference, amount: due, currency, email } };
 }

@@ -12,7 +12,7 @@ import { card, detail, fill, line } from './parts.tsx';
 import { may } from './session.ts';
 import words from './words.json' with { type: 'json' };
 
-/** What only the console does. */
+/** Actions that only the console offers. */
 const OWN: Action[] = [
   action('clerk', 'ask ORDER', { order: TEXT }, async (parts, { order }) => {
     const { id: orderId } = await findOrder(parts, order);
@@ -37,16 +37,16 @@ const OWN: Action[] = [
 
 const DONE: Record<string, string> = words.done;
 
-/** What a form of the console may do; all else is for the command line. */
+/** Finds an action that a console form may run. Other actions belong to the command line. */
 export const findForm = (name: string | null): Action | undefined =>
   [...ACTIONS, ...OWN].find((one) => one.name === name && Object.hasOwn(DONE, one.name));
 
-/** What is said once it is done. */
+/** The confirmation that the next page shows. */
 export const doneText = ({ name }: Action, sentence: unknown): string =>
   fill(DONE[name] ?? '', { sentence: String(sentence) });
 
 /**
- * What a form sent, as its action takes it, or what is wrong by field. `as` may name a flag:
+ * Parses a form for its action, or returns the faults by field. The field `as` may also set a flag:
  * `refund elsewhere`.
  */
 export function readForm(act: Action, sent: URLSearchParams) {
@@ -58,7 +58,7 @@ export function readForm(act: Action, sent: URLSearchParams) {
     const text = name === 'as' ? as : chosen;
     if (text !== '') given[name] = isFlag || text;
   }
-  // The number of a refund says why.
+  // A refund needs no typed note: its number explains it.
   if (as === 'refund') given.note ??= 'refunded';
   const parsed = act.input.safeParse(given);
   if (parsed.success) return { input: parsed.data, faults: {} };
@@ -70,12 +70,15 @@ export function readForm(act: Action, sent: URLSearchParams) {
 type Labels = Record<string, string>;
 const LABELS: Labels = words.labels;
 
-/** `hidden`: fields that nobody types; `without`: those that are left out, or drawn by `kids`. */
+/**
+ * `hidden`: fields that the form sends and nobody types. `without`: fields that are left out, or
+ * drawn by `kids`.
+ */
 type ActOptions = { hidden?: Record<string, string>; labels?: Labels; without?: readonly string[] };
 
 /**
- * A form made of an action's input. Viewers see none, and a clerk sees in grey what takes an
- * operator.
+ * Builds a form from an action's input. A viewer gets no form. A clerk gets a disabled form if the
+ * action needs an operator.
  */
 export function act(here: Here, name: string, button: string, options: ActOptions = {}, ...kids: Kids[]): VNode | null {
   const { hidden = {}, labels = {}, without = [] } = options;
@@ -100,7 +103,10 @@ export function act(here: Here, name: string, button: string, options: ActOption
   );
 }
 
-/** What was typed into this very form. A changed case is still the same one. */
+/**
+ * The values that were typed into this form. `seen` is not compared, because a case that changed
+ * keeps its form.
+ */
 function typedFor({ typed }: Here, name: string, hidden: Record<string, string>) {
   const isThis = ([key, value]: [string, string]) => key === 'seen' || typed?.values.get(key) === value;
   return typed?.values.get('do') === name && Object.entries(hidden).every(isThis) ? typed : null;
@@ -111,7 +117,7 @@ const operatorsOf = ({ parts: { config } }: Here): string =>
 
 type Field = ReturnType<typeof fieldsOf>[number];
 
-/** @param isSimple whether what is needed does not depend on what is chosen */
+/** @param isSimple the required fields do not depend on the chosen decision */
 function field({ name, isFlag, isNeeded }: Field, labels: Labels, typed: Here['typed'], isSimple: boolean): VNode {
   const label = labels[name] ?? name;
   const value = typed?.values.get(name) ?? '';
@@ -128,10 +134,13 @@ function field({ name, isFlag, isNeeded }: Field, labels: Labels, typed: Here['t
   );
 }
 
-/** What will be, before something is done for good; and what is said afterwards. */
+/** The confirmation page of a final action, and the message after it. */
 export type Sure = Record<'title' | 'button' | 'done' | 'reads' | 'customer', string> & { facts: [string, string][] };
 
-/** *Do I really mean this?* What was typed travels along, and comes back. */
+/**
+ * The form that asks for confirmation. Its hidden fields keep the typed values, so that Back
+ * restores them.
+ */
 export const surePage = ({ facts, reads, customer, button }: Sure, { address }: Here, sent: URLSearchParams): VNode => (
   <form method="post" action={address}>
     {detail(facts)}

@@ -11,12 +11,12 @@ import words from './words.json' with { type: 'json' };
 export type ConsoleParts = Omit<CommandParts, 'by'>;
 
 /**
- * A form that was sent and not done: what was typed, what is wrong with it by field, or why nothing
- * was done.
+ * A submitted form that changed nothing: the typed values, the faults by field, and the reason of a
+ * refusal.
  */
 export type Typed = { values: URLSearchParams; faults: Record<string, string>; error: string | null };
 
-/** What a console has. @param ownOrigin as browsers reach us */
+/** The state that all requests share. @param ownOrigin our origin, as browsers reach it */
 export function openConsole(parts: ConsoleParts, ownOrigin: () => string) {
   const sessions = createSessions(parts.config);
   const shop = (): string => new URL(ownOrigin()).hostname;
@@ -24,7 +24,7 @@ export function openConsole(parts: ConsoleParts, ownOrigin: () => string) {
 }
 export type Console = ReturnType<typeof openConsole>;
 
-/** Of one request: who asks for which page, and all that pages work with. */
+/** The context of one request: the person, and everything that pages need. */
 export async function hereOf({ parts, sessions, shop, ownOrigin, books }: Console, req: Request) {
   const who = sessions.whoIs(req);
   if (who === null) throw new Problem('unauthorized');
@@ -37,13 +37,13 @@ export async function hereOf({ parts, sessions, shop, ownOrigin, books }: Consol
     books,
     shop: shop(),
     view: { now: new Date(), timeZone: config.SHOP_TIME_ZONE },
-    /** As it was asked for, with its query: forms are sent there. */
+    /** The requested address with its query. Forms are sent to it. */
     address: req.originalUrl,
     query: new URL(req.originalUrl, ownOrigin()).searchParams,
     id: String(req.params.id ?? ''),
-    /** Open cases. */
+    /** The number of open cases. */
     todo: await prisma.case.count({ where: { mode: policy.mode, closedAt: null } }),
-    /** What was just done. */
+    /** The confirmation of the action just done. */
     told: cookieOf(req, 'told'),
     typed: null as Typed | null,
   };
@@ -51,8 +51,7 @@ export async function hereOf({ parts, sessions, shop, ownOrigin, books }: Consol
 export type Here = Awaited<ReturnType<typeof hereOf>>;
 
 /**
- * A page: its title and what stands below it; a whole document; or where to go instead. null: there
- * is none.
+ * A page with its title and body, a whole document, or an address to redirect to. null: not found.
  */
 export type Drawn = { title: string; body: Kids } | { html: string } | { to: string } | null;
 
@@ -70,7 +69,7 @@ const asDocument = (title: string, kids: Kids): string =>
     </html>,
   )}`;
 
-/** In a form: that one of our pages sent it. */
+/** The form field that proves that one of our pages sent the form. */
 export const formToken = ({ formToken: value }: Who): VNode => <input type="hidden" name="form" value={value} />;
 
 function header({ shop, mode, query, address, todo }: Here): VNode {
@@ -109,7 +108,7 @@ function footer({ who, view }: Here): VNode {
   );
 }
 
-/** A whole page: where one is, what was just done or not done, and what is next. */
+/** A whole page: the navigation, the result of the last action, and the body. */
 export function framed(here: Here, title: string, body: Kids): string {
   const { told, todo, typed, shop } = here;
   const next = `Next: ${todo === 0 ? 'nothing to do' : `${counted(todo, 'thing')} to do`}.`;
@@ -125,11 +124,14 @@ export function framed(here: Here, title: string, body: Kids): string {
   return asDocument(`${title} · ${shop}`, [header(here), main, footer(here)]);
 }
 
-/** A page for somebody who is not logged in. */
+/** A page for a visitor who is not logged in. */
 export const bare = (shop: string, title: string, body: Kids): string =>
   asDocument(`${title} · ${shop}`, <main class="narrow">{[<h1>{title}</h1>, body]}</main>);
 
-/** *Who are you?* @param asksName where several people may share a key */
+/**
+ * The log-in page.
+ * @param asksName whether to ask for a name, because several people may share a key
+ */
 export function loginPage(shop: string, mode: string, asksName: boolean, to: string, fault: string | null): string {
   const form = (
     <form method="post" action="/admin/login">

@@ -12,13 +12,13 @@ import words from './words.json' with { type: 'json' };
 
 export const PAGE = 50;
 
-/** Who acts must answer customers; who only looks need not know them. */
+/** Clerks answer customers, so they see whole addresses. Viewers see masked ones. */
 export const emailOf = ({ who }: Here, { email }: { email: string }): string =>
   may(who, 'clerk') ? email : masked(email);
 
 /**
- * The oldest open cases, or the newest that are closed.
- * @param after the id of the last one of the page before
+ * The oldest open cases, or the newest closed ones.
+ * @param after the id of the last case on the previous page
  */
 export async function caseRows(here: Here, take: number, isDone = false, after = 0n) {
   const { prisma, mode, view } = here;
@@ -52,7 +52,7 @@ const orderRow = (here: Here, order: ListedOrder): ui.Row => ({
 export const TABS = Object.entries(words.tabs) as ['all' | Kind, string][];
 const dayOptions = (...keys: (keyof typeof words.days)[]): ui.Option[] => keys.map((key) => [key, words.days[key]]);
 
-/** *What was sold, and did it get paid?* */
+/** The page of orders: the orders of a period, and whether they were paid. */
 export async function ordersPage(here: Here): Promise<Drawn> {
   const { view, query, books } = here;
   const tab = TABS.find(([key]) => key === query.get('tab'))?.[0] ?? 'all';
@@ -99,7 +99,9 @@ export async function unsent(here: Here) {
   return count > 0 && ui.notice('warn', sentence, '', act(here, 'messages resend', `Send all ${count} now`, all));
 }
 
-/** One field for whatever a customer names; the only one that fits is opened at once. */
+/**
+ * Searches with one field for everything that a customer may name. A single match opens at once.
+ */
 export async function searchPage(here: Here): Promise<Drawn> {
   const { prisma, mode, parts } = here;
   const text = (here.query.get('q') ?? '').trim().slice(0, 200);
@@ -121,7 +123,7 @@ const ACTS: Record<string, string> = words.acts;
 const WRITTEN = [...new Set(Object.keys(ACTS).map((one) => one.replace(/^decided .*/, 'decided')))];
 const AT_MOST = 500;
 
-/** Lines of the journal that one act wrote: they are of one person, order and moment. */
+/** Whether one act wrote both journal lines: they share the person, the order and the moment. */
 const isOneAct = (one: JournalEntry, other: JournalEntry): boolean =>
   one.by === other.by && one.orderId === other.orderId && Math.abs(Number(one.at) - Number(other.at)) < 1_000;
 
@@ -137,7 +139,7 @@ function actText(entry: JournalEntry, all: readonly JournalEntry[]): string {
   });
 }
 
-/** *Who did what?* An act is a line, however many it wrote. */
+/** The page of activity. Each act is one row, even if it wrote several journal lines. */
 export async function activityPage(here: Here): Promise<Drawn> {
   const { prisma, mode, view, query } = here;
   const { gte, lt, label, key } = periodOf(query, view, 'this-week');

@@ -12,8 +12,8 @@ import { DAY_MS, heldNow } from './queries.ts';
 import words from './words.json' with { type: 'json' };
 
 /**
- * The movements of some days in one currency, minor units. `orders`: paid ones; `held`: by how much
- * that has grown.
+ * The movements of a period in one currency, in minor units. `orders` is the number of paid orders.
+ * `held` is the change of held money.
  */
 export type Sums = Record<keyof typeof words.sums | 'held', bigint>;
 export type Totals = Map<string, Sums>;
@@ -41,11 +41,14 @@ async function readSums(prisma: PrismaClient, mode: Mode, span: Span): Promise<T
   return totals;
 }
 
-/** Transactions are shorter: what ended so long ago is told for ever. */
+/** No transaction lasts this long, so the sums of a period that ended earlier are final. */
 const SETTLED_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** The movements by days, which Today, Orders and Money all add up. What is over is read once. */
+/**
+ * The movements by day, which Today, Orders and Money add up. The sums of past periods are read
+ * once.
+ */
 export function createBooks(prisma: PrismaClient, mode: Mode) {
   const known = new Map<string, Totals>();
   async function read(from: number, to: number): Promise<Totals> {
@@ -54,7 +57,7 @@ export function createBooks(prisma: PrismaClient, mode: Mode) {
     if (to + SETTLED_MS < Date.now()) known.set(key, sums);
     return sums;
   }
-  /** Of each day in it, until today, whose hours are read one by one. */
+  /** Returns the movements of each day up to today. Today is read hour by hour. */
   return async ({ gte, lt }: Span, view: View): Promise<[date: string, totals: Totals][]> => {
     const days: [string, Totals][] = [];
     const end = Date.parse(dateOf(new Date(Math.min(Number(lt) - 1, Number(view.now))), view.timeZone));
@@ -70,7 +73,7 @@ export function createBooks(prisma: PrismaClient, mode: Mode) {
   };
 }
 
-/** `12,750.00`, under a heading that names the currency. */
+/** `12,750.00`: the heading names the currency. */
 export const figure = (amount: bigint, currency: string): string => amountText({ amount, currency }).slice(4);
 
 export const moneyText = (sums: Iterable<readonly [currency: string, amount: bigint]>): string =>
@@ -84,7 +87,7 @@ function monthOf({ query, view }: Here): string {
   return isMonth(asked) ? asked : thisMonth(view);
 }
 
-/** *What did I earn, and what goes to the accountant?* */
+/** The page of a month's money, with the download for the accountant. */
 export async function moneyPage(here: Here): Promise<Drawn> {
   const { view, books } = here;
   const month = monthOf(here);
@@ -118,7 +121,7 @@ export async function moneyPage(here: Here): Promise<Drawn> {
   return { title: `Money in ${name}`, body };
 }
 
-/** A month as CSV, with masked addresses. */
+/** Sends a month as CSV, with masked addresses. */
 export async function bookFile(here: Here, res: Response): Promise<void> {
   const { prisma, mode, view } = here;
   const month = monthOf(here);

@@ -23,14 +23,14 @@ import { idOf, WITH_LINES } from './queries.ts';
 import { may } from './session.ts';
 import words from './words.json' with { type: 'json' };
 
-/** What may become of a case: how forms name it, its words, and by how much. */
+/** A possible decision about a case: its name in forms, its texts and its amount. */
 type End = { value: string; texts: (typeof words.ends)['accept']; sum: string; needsNumber: boolean };
 const ENDS: Record<string, End['texts']> = words.ends;
 const TRIED = [...DECISIONS.map((as) => ({ as, elsewhere: false })), { as: 'refund' as Decision, elsewhere: true }];
 
 /**
- * The ends that the table of decisions allows now. Held money that goes another way is a box beside
- * its refund.
+ * The decisions that the table of decisions allows now. An off-provider refund of held money is a
+ * checkbox beside the refund, not a decision of its own.
  */
 async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
   const { currency, payment, order, reference } = one;
@@ -63,7 +63,7 @@ async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
   });
 }
 
-/** Where there is one sensible end, the others are closed below. */
+/** If one decision is usual for the case's class, the others are collapsed below it. */
 function decide(here: Here, one: ToldCase, ends: readonly End[]) {
   const hidden = { id: String(one.id), seen: shortOf(one.digest) };
   const [refund] = words.oneEnd.includes(one.class) ? ends.filter(({ value }) => value === 'refund') : [];
@@ -87,7 +87,7 @@ function decide(here: Here, one: ToldCase, ends: readonly End[]) {
   ];
 }
 
-/** What must be decided, and the forms to do it. */
+/** The open cases, each with the forms that decide it. */
 async function openCases(here: Here, { orderId }: Story): Promise<VNode[]> {
   const about = orderId === null ? { id: idOf(here.id) } : { orderId };
   const where = { ...about, mode: here.mode, closedAt: null };
@@ -100,7 +100,8 @@ async function openCases(here: Here, { orderId }: Story): Promise<VNode[]> {
 }
 
 /**
- * An order and a payment without one alike: how it stands, what to do, the money, what happened.
+ * The body of an order's page and of an unmatched payment's page: the state, what to do, the money
+ * and the events.
  */
 async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<Kids> {
   const { prisma, view, who } = here;
@@ -133,14 +134,14 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
   ];
 }
 
-/** They hold whole addresses. */
+/** Leaves out bodies, because they contain whole addresses. */
 const withoutBodies = (name: string, value: unknown): unknown => (name === 'body' ? undefined : value);
 
 const readOrder = ({ prisma, mode }: Here, id: string) =>
   ORDER_ID.test(id) ? prisma.order.findFirst({ where: { id, mode }, include: WITH_LINES }) : null;
 type Order = NonNullable<Awaited<ReturnType<typeof readOrder>>>;
 
-/** *What happened to this one, and what do I do?* */
+/** The page of one order. */
 export async function orderPage(here: Here): Promise<Drawn> {
   const { prisma, mode, view } = here;
   const order = await readOrder(here, here.id);
@@ -155,7 +156,7 @@ export async function orderPage(here: Here): Promise<Drawn> {
   return { title: `${goodsOf(order)} · ${amountText(order)}`, body };
 }
 
-/** How much can still be refunded, in minor units. */
+/** The amount that can still be refunded, in minor units. */
 function leftOf({ payments, proof, currency }: Order): bigint {
   const contributing = new Set(proof?.payments.map(({ reference }) => reference));
   const paying = payments.filter(({ reference }) => contributing.has(reference));
@@ -183,7 +184,7 @@ function otherActs(here: Here, order: Order): VNode {
   );
 }
 
-/** *Whose money is this?* */
+/** The page of an unmatched payment. */
 export async function casePage(here: Here): Promise<Drawn> {
   const { prisma, mode, view } = here;
   const one = await prisma.case.findFirst({ where: { id: idOf(here.id), mode } });
@@ -196,7 +197,7 @@ export async function casePage(here: Here): Promise<Drawn> {
   return { title: 'Money without an order', body };
 }
 
-/** *What do I show the bank?* Activity says who made it. */
+/** The printable proof for the bank. The activity page shows who made it. */
 export async function proof(here: Here): Promise<Drawn> {
   const order = await readOrder(here, here.id);
   if (order === null) return null;
@@ -208,7 +209,7 @@ export async function proof(here: Here): Promise<Drawn> {
 type Input = Record<string, unknown>;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What stands on the page that asks, and what is said afterwards. */
+/** The texts of the confirmation page, and the message after the action. */
 function sureOf(here: Here, input: Input, texts: End['texts'], sum: string, order: ToldCase['order']): Sure {
   const number = text(input.number);
   const values = { sum, number: number && `, number ${number}` };
@@ -222,7 +223,10 @@ function sureOf(here: Here, input: Input, texts: End['texts'], sum: string, orde
   return { ...(Object.fromEntries(filled) as End['texts']), customer, facts };
 }
 
-/** What is asked about before it is done, since it is for good. It throws why it cannot be. */
+/**
+ * Checks an action that cannot be undone, and prepares its confirmation page. If the action is
+ * impossible, it throws the reason.
+ */
 type Asking = (here: Here, input: Input) => Promise<Sure | { faults: Record<string, string> }>;
 export const CONFIRMED: Record<string, Asking | undefined> = {
   'cases decide': async (here, input) => {

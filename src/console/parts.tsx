@@ -3,13 +3,13 @@ import { dateOf, timeOf, whenText, type View } from '../custom/days.ts';
 import { TEXTS } from '../reporting/words.ts';
 import words from './words.json' with { type: 'json' };
 
-// The parts that all pages are made of. Text is escaped by the renderer.
+// The building blocks of all pages. The renderer escapes text.
 
-/** Of a state or a class, by its name; a shop may have translated it. */
+/** The badge of a state or a class. A shop may have translated it. */
 export const badgeOf = (name: string): string => (TEXTS.states[name] ?? TEXTS.cases[name])?.badge ?? name;
 const CASES = Object.keys(TEXTS.cases).map(badgeOf);
 
-/** By the word of a badge. Whatever is to be decided is amber, unless it is worse. */
+/** The tone of a badge. The badge of a case is amber, unless words.json gives it another tone. */
 export function toneOf(word: string): string {
   const named = Object.entries(words.tones).find(([, names]) => names.some((one) => badgeOf(one) === word));
   return named?.[0] ?? (CASES.includes(word) ? 'warn' : '');
@@ -17,7 +17,7 @@ export function toneOf(word: string): string {
 
 export const badge = (word: string): VNode => (word === '' ? <i /> : <b class={`badge ${toneOf(word)}`}>{word}</b>);
 
-/** A time as people say it; in whole where one points at it. */
+/** A time in everyday words, with the full date and time as its tooltip. */
 export function when(at: Date, view: View): VNode {
   const whole = `${dateOf(at, view.timeZone)} ${timeOf(at, view.timeZone)}`;
   return <time title={whole}>{whenText(at, view)}</time>;
@@ -27,7 +27,7 @@ export const line = (...kids: Kids[]): VNode => <p>{kids}</p>;
 export const quiet = (...kids: Kids[]): VNode => line(<small>{kids}</small>);
 export const link = (href: string, ...kids: Kids[]): VNode => <a href={href}>{kids}</a>;
 
-/** What is true, what is to be done now, and a form to do it. */
+/** A fact, the next step, and a form for that step. */
 export const notice = (tone: string, sentence: Kids, next = '', ...kids: Kids[]): VNode => (
   <section class={tone}>
     {sentence !== '' && <h2>{sentence}</h2>}
@@ -37,7 +37,7 @@ export const notice = (tone: string, sentence: Kids, next = '', ...kids: Kids[])
 );
 export const card = (title: Kids, ...kids: Kids[]): VNode => notice('', title, '', kids);
 
-/** Something that is closed until somebody wants it. */
+/** Content that is collapsed at first. */
 export const more = (title: string, ...kids: Kids[]): VNode => (
   <details>
     <summary>{title}</summary>
@@ -47,7 +47,7 @@ export const more = (title: string, ...kids: Kids[]): VNode => (
 
 export type Row = { href?: string; small: Kids; main: Kids; amount?: Kids; badge?: string };
 
-/** Rows that are links as a whole: when and what, who, how much, how it stands. */
+/** A list whose rows are links: a small line, the main text, the amount and the badge. */
 export function list(rows: readonly Row[], empty: string): VNode {
   if (rows.length === 0) return line(empty);
   const items = rows.map(({ href, small, main, amount = '', badge: word = '' }) => {
@@ -59,7 +59,7 @@ export function list(rows: readonly Row[], empty: string): VNode {
 
 type Figures = readonly [name: Kids, cells: readonly Kids[], isSum?: boolean];
 
-/** Figures, right-aligned; it scrolls inside of itself where the screen is too narrow. */
+/** A table of right-aligned figures. On a narrow screen, the table itself scrolls. */
 export function numbers(about: string, columns: readonly Kids[], rows: readonly Figures[]): VNode {
   const heads = columns.map((one) => <th scope="col">{one}</th>);
   const lines = rows.map(([name, cells, isSum = false]) => {
@@ -73,7 +73,7 @@ export function numbers(about: string, columns: readonly Kids[], rows: readonly 
   );
 }
 
-/** Facts by their names, or what happened by its times; empty ones are left out. */
+/** Facts with their names, or events with their times. Empty facts are left out. */
 export function detail(facts: readonly (readonly [name: Kids, fact: Kids])[]): VNode {
   const known = facts.filter(([, fact]) => fact !== '' && fact !== null);
   const pairs = known.map(([name, fact]) => <div>{[<dt>{name}</dt>, <dd>{fact}</dd>]}</div>);
@@ -110,7 +110,7 @@ export const date = (name: string, query: URLSearchParams): VNode => (
   </label>
 );
 
-/** Chooses what a page shows. */
+/** A form that chooses what a page shows. */
 export const filter = (...kids: Kids[]): VNode => (
   <form class="act">
     {kids}
@@ -121,6 +121,6 @@ export const filter = (...kids: Kids[]): VNode => (
 /** `1 order`, `3 orders`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** A text with its values in place of the names in braces. */
+/** Replaces each name in braces by its value. */
 export const fill = (text: string, values: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (_, one: string) => values[one] ?? '');

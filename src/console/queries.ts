@@ -8,10 +8,10 @@ import type { Here } from './frame.tsx';
 import { badgeOf } from './parts.tsx';
 import words from './words.json' with { type: 'json' };
 
-// What pages ask of the database: each question reads so many rows at most, however many there are.
+// The queries of the pages. Each reads a limited number of rows, however large the tables are.
 
 export const DAY_MS = 86_400_000;
-/** A number that somebody may have typed. */
+/** An id that a person may have typed. 0: the text is no id. */
 export const idOf = (text: string | null): bigint => BigInt(/^\d{1,18}$/.exec(text ?? '')?.[0] ?? 0);
 
 export type Period = Span & { key: string; label: string };
@@ -22,7 +22,7 @@ export function daysOf(key: string, view: View): Period {
   return { key, label: DAYS[key] ?? '', ...span };
 }
 
-/** The days that a query names: by one of the words, else from a day to a day. */
+/** The period that a query asks for: from one day to another, or a named period. */
 export function periodOf(query: URLSearchParams, view: View, usual: string): Period {
   const [from, to] = [query.get('from'), query.get('to')].map((day) => DATE.safeParse(day).data);
   if (from && to) return { key: '', label: `${from} to ${to}`, gte: spanOf(from, view).gte, lt: spanOf(to, view).lt };
@@ -30,13 +30,13 @@ export function periodOf(query: URLSearchParams, view: View, usual: string): Per
   return daysOf(Object.hasOwn(DAYS, asked) ? asked : usual, view);
 }
 
-/** Each order is one of these, by the word that its page shows. */
+/** The kind of an order. It follows from the badge on the order's page, or from an open case. */
 export type Kind = Exclude<keyof typeof words.tabs, 'all'> | 'closed';
 const KINDS = Object.entries(words.kinds) as [Kind, string[]][];
 
-/** So many orders are read and counted for a page; what is older is one link away. */
+/** A page reads and counts at most this many orders, and links to the older ones. */
 export const WINDOW = 500;
-/** Words are looked for in the newest orders alone: a million addresses are not read for one. */
+/** A text search reads only the newest orders, so that it never reads a million addresses. */
 export const SEARCHED = 3_000;
 
 export const WITH_LINES = { ...TOLD, lines: { orderBy: { position: 'asc' } } } satisfies Prisma.OrderInclude;
@@ -44,7 +44,7 @@ export type ListedOrder = Prisma.OrderGetPayload<{ include: typeof WITH_LINES }>
 const NEWEST = [{ createdAt: 'desc' }, { id: 'desc' }] satisfies Prisma.OrderOrderByWithRelationInput[];
 
 async function readOrders({ prisma, mode, view }: Here, where: Prisma.OrderWhereInput, take: number, before = '') {
-  // Table by table: of many orders the join takes several times as long.
+  // Read table by table: for many orders, a join takes several times as long.
   const tables = { include: WITH_LINES, relationLoadStrategy: 'query' } as const;
   const all = { where: { mode, ...where }, orderBy: NEWEST, take, ...tables };
   const found = await prisma.order.findMany({ ...all, ...(before !== '' && { cursor: { id: before }, skip: 1 }) });
@@ -57,15 +57,17 @@ async function readOrders({ prisma, mode, view }: Here, where: Prisma.OrderWhere
 }
 
 /**
- * The newest orders of some days, at most WINDOW.
- * @param before the id of the last order of the page before
+ * The newest orders of a period, at most WINDOW.
+ * @param before the id of the last order on the previous page
  */
 export function ordersOf(here: Here, { gte, lt }: Span, before = '', currency = '') {
   const where = { createdAt: { gte, lt }, ...(currency !== '' && { currency }) };
   return readOrders(here, where, WINDOW, before);
 }
 
-/** By numbers and references in all orders, else by words in the newest. */
+/**
+ * Searches all orders by number and reference. If none matches, searches the newest orders by text.
+ */
 export async function searchOrders(here: Here, text: string, reference: string) {
   const { prisma, mode } = here;
   const some = { select: { orderId: true }, take: 20 } as const;
@@ -79,20 +81,20 @@ export async function searchOrders(here: Here, text: string, reference: string) 
   if (found.length > 0 || text.length < 3) return found;
   const oldest = { where: { mode }, orderBy: NEWEST, skip: SEARCHED, select: { createdAt: true } };
   const gte = (await prisma.order.findFirst(oldest))?.createdAt ?? new Date(0);
-  // ILIKE would take its _ and % for any letters.
+  // In ILIKE, _ and % match any characters, so they are escaped.
   const contains = { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };
   const goods = { some: { description: contains, order: { createdAt: { gte } } } };
   const fits = [{ email: contains }, { id: { startsWith: text } }, { lines: goods }];
   return readOrders(here, { createdAt: { gte }, OR: fits }, 50);
 }
 
-/** How many paid orders the shop's system does not take, or did not. */
+/** The number of paid orders whose message the shop's system has failed to take so far. */
 export function unsentOf({ prisma, mode }: Here): Promise<number> {
   const where = { mode, type: 'order.paid', sentAt: null, heldBy: null, lastError: { not: null } };
   return prisma.message.count({ where });
 }
 
-/** What is held for decisions, by currency. */
+/** The held money of open cases, by currency. */
 export async function heldNow({ prisma, mode }: Here): Promise<Map<string, bigint>> {
   const where = { mode, closedAt: null };
   const rows = await prisma.case.groupBy({ by: ['currency'], where, _sum: { held: true } });
@@ -100,7 +102,7 @@ export async function heldNow({ prisma, mode }: Here): Promise<Map<string, bigin
   return new Map(held.sort());
 }
 
-/** The currencies of what is sold. */
+/** The currencies of the products on sale. */
 export async function soldIn({ prisma }: Here): Promise<string[]> {
   return [...new Set((await catalogue.products(prisma)).map(({ currency }) => currency))].sort();
 }

@@ -32,20 +32,20 @@ const PAGES: Record<string, Draw> = {
 };
 
 const form = express.text({ type: 'application/x-www-form-urlencoded', limit: '64kb' });
-// PostgreSQL's texts take no NUL.
+// PostgreSQL text cannot contain NUL.
 const fieldsOf = (req: Request) => new URLSearchParams(String(req.body).replaceAll('%00', ''));
 const send = (res: Response, html: string, status = 200) => res.status(status).type('html').send(html);
 
 /**
- * The pages of operations: is everything all right, and what do I do now?
- * @param ownOrigin as browsers reach us
+ * The routes of the console.
+ * @param ownOrigin our origin, as browsers reach it
  */
 export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string): Router {
   const console = openConsole(parts, ownOrigin);
   const router = Router();
   router.use('/style.css', express.static(fileURLToPath(new URL('style.css', import.meta.url)), { maxAge: 300_000 }));
   router.use('/admin', form, (req, res, next) => {
-    // Without it browsers do not send the origin of a form, which is checked.
+    // Without this policy, browsers hide the origin of a form, which we check.
     res.set({ 'referrer-policy': 'same-origin', 'cache-control': 'no-store' });
     if (req.originalUrl.includes('%00')) throw new Problem('not-found');
     next();
@@ -60,7 +60,7 @@ export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string): Rou
   return router;
 }
 
-/** Log-in and log-out; and the door before all other pages. */
+/** Log-in, log-out, and the check that guards all other pages. */
 function logIn(router: Router, { parts, sessions, shop }: Console): void {
   const tries = createLimit({ pool: parts.database.pool, name: 'login', points: 10, perSec: 900 });
   const page = (to: unknown, fault: string | null) =>
@@ -71,7 +71,8 @@ function logIn(router: Router, { parts, sessions, shop }: Console): void {
     const fields = fieldsOf(req);
     const opened = sessions.open(fields.get('key') ?? '', fields.get('name') ?? '');
     if ('fault' in opened) {
-      // Only failed log-ins count, so wrong keys of others never keep out who has the right one.
+      // Only failed log-ins count, so another person's wrong keys never lock out the owner of a
+      // correct key.
       await tries.take(networkOf(req.ip));
       send(res, page(fields.get('to'), opened.fault), 401);
     } else {
@@ -94,7 +95,7 @@ function logIn(router: Router, { parts, sessions, shop }: Console): void {
   });
 }
 
-/** Where a log-in leads: a page of the console, whatever was asked for. */
+/** The page after a log-in: always a page of the console, whatever the request asked for. */
 function pageAfter(to: unknown): string {
   const url = typeof to === 'string' && URL.canParse(to, 'http://here') ? new URL(to, 'http://here') : null;
   const isPage = url?.origin === 'http://here' && /^\/admin(?!\/log(in|out)\b)(\/|$)/.test(url.pathname);
@@ -110,8 +111,8 @@ async function show(res: Response, draw: Draw, here: Here, status = 200): Promis
 }
 
 /**
- * What a page's form does: the page comes again with what was typed, or asks whether that is meant,
- * or it is done.
+ * Handles a submitted form: shows the page again with the typed values, asks for confirmation, or
+ * runs the action.
  */
 async function perform(res: Response, draw: Draw, here: Here, sent: URLSearchParams): Promise<void> {
   const action = findForm(sent.get('do'));
@@ -132,14 +133,14 @@ async function perform(res: Response, draw: Draw, here: Here, sent: URLSearchPar
     }
   } catch (error) {
     if (!(error instanceof UserFacingError)) throw error;
-    // What was seen may be another one by now: it is shown as it is, with the refusal as people say
-    // it.
+    // The case may have changed since the page was loaded, so show it as it is now, with the
+    // refusal in plain words.
     const why = error.message.replace(/^(Nothing was done\. |case \d+ (is not decided: )?)/, '');
     await again(409, { error: why.replace('verify', 'the payment service') });
   }
 }
 
-/** Every refusal is a page, too. */
+/** Shows every refusal as a page. */
 function problemPage(console: Console): ErrorRequestHandler {
   return async (error: unknown, req, res, next) => {
     const { type, status, options } = asProblem(error, isDatabaseAway);

@@ -8,7 +8,8 @@ import { isSecret, Secret } from '../platform/secret.ts';
 import words from './words.json' with { type: 'json' };
 
 /**
- * Who asks for a page. `formToken`: what a form of this log-in holds, and no other site can know.
+ * The person who sent a request. `formToken` is in every form of the log-in, and no other site can
+ * know it.
  */
 export type Who = { name: string; role: Role; formToken: string; session: string | null };
 
@@ -17,9 +18,9 @@ export const SESSION_SEC = 12 * 3_600;
 export const may = (who: Who, role: Role): boolean => ROLES.indexOf(who.role) >= ROLES.indexOf(role);
 
 /**
- * Log-ins are signed and not stored: each server accepts those of the others, a restart ends none,
- * and a new token ends all that were made with the old one. The key is stretched, so that a stolen
- * cookie is no way to the token.
+ * Sessions are signed and not stored. Each server accepts the sessions of the others, a restart
+ * ends none, and a new token ends all that were made with the old one. The key is stretched, so
+ * that a stolen cookie does not help to guess the token.
  */
 function signerOf(token: Secret | null) {
   let key: Buffer | undefined;
@@ -27,13 +28,15 @@ function signerOf(token: Secret | null) {
   return (text: string): string => createHmac('sha256', keyOnce()).update(text).digest('base64url');
 }
 
-/** Without any token the console is for this machine alone, and not in production. */
+/**
+ * Without any token, the console serves only requests from this machine, and none in production.
+ */
 export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
   const admin: Operator[] = ADMIN_TOKEN ? [{ name: '', role: 'operator', token: ADMIN_TOKEN }] : [];
   const known = [...admin, ...OPERATORS].map((one) => ({ ...one, sign: signerOf(one.token) }));
   const signHere = signerOf(null);
-  // Of this process: on the others a closed one ends with its cookie, which the browser was told to
-  // forget.
+  // The sessions that were closed in this process. On other servers such a session ends because the
+  // browser deletes its cookie.
   const closed = new Map<string, number>();
 
   function sessionOf(cookie: string): Who | null {
@@ -48,9 +51,7 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
 
   return {
     hasKeys: known.length > 0,
-    /**
-     * Whether a name is asked for beside the key, as several people may share that of ADMIN_TOKEN.
-     */
+    /** Whether the log-in asks for a name, because several people may share the ADMIN_TOKEN. */
     asksName: ADMIN_TOKEN !== null,
     whoIs: (req: Request): Who | null => {
       const session = sessionOf(cookieOf(req, 'admin'));
@@ -59,9 +60,9 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
       const name = BY.safeParse(user).success ? user : 'owner';
       return { name, role: 'operator', session: null, formToken: signHere('form') };
     },
-    /** @returns the cookie's value, or a sentence why not */
+    /** @returns the cookie's value, or a sentence that explains the refusal */
     open: (key: string, typed: string): { cookie: string; name: string } | { fault: string } => {
-      // All are compared: the time tells nothing about the one that nearly fits.
+      // Compare all tokens, so that the time reveals nothing about a near match.
       const [owner] = known.filter(({ token }) => isSecret(key, token));
       if (owner === undefined) return { fault: words.login.unknown };
       const name = owner.name || typed.trim().slice(0, 80);
@@ -80,8 +81,8 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
 }
 
 /**
- * Browsers take a `__Host-` cookie from this very host alone, over https or on this machine. Empty:
- * there is none.
+ * Browsers accept a `__Host-` cookie only from this host, over https or on this machine. An empty
+ * text means that there is none.
  */
 export function cookieOf(req: Request, name: string): string {
   const pairs = (req.get('cookie') ?? '').split(';').map((pair) => pair.trim());
@@ -93,12 +94,13 @@ export function cookieOf(req: Request, name: string): string {
   }
 }
 
-/** One that no script reads. @param sec 0: the browser forgets it */
+/** Sets a cookie that scripts cannot read. @param sec 0: the browser deletes the cookie */
 export const setCookie = (res: Response, name: string, value: string, sec: number): Response =>
   res.cookie(`__Host-${name}`, value, { httpOnly: true, secure: true, sameSite: 'strict', maxAge: sec * 1_000 });
 
 /**
- * Whether one of our pages sent this form: by what browsers say, and by what only our pages know.
+ * Whether one of our pages sent this form, by the browser's headers and by a token that only our
+ * pages know.
  */
 export const isOurForm = (req: Request, token: string | null, { formToken }: Who): boolean =>
   isFromHere(req) && isSecret(token ?? '', new Secret(formToken));

@@ -12,7 +12,7 @@ import * as ui from './parts.tsx';
 import { daysOf, heldNow, idOf, ordersOf, soldIn, unsentOf, WINDOW, type Kind, type ListedOrder } from './queries.ts';
 import words from './words.json' with { type: 'json' };
 
-/** *Is everything all right, and what do I do now?* */
+/** The start page: alarms, the oldest open cases and the sales. */
 export async function todayPage(here: Here): Promise<Drawn> {
   const { view, todo, who } = here;
   const [held, checks, rows] = [await heldNow(here), await checksOf(here), await caseRows(here, 8)];
@@ -39,7 +39,7 @@ export async function todayPage(here: Here): Promise<Drawn> {
   return { title: date, body };
 }
 
-/** Who cannot pay, since when and why. */
+/** The open stops: what cannot be paid, since when and why. */
 async function stops(here: Here): Promise<VNode[]> {
   const { prisma, mode } = here;
   const open = await prisma.stop.findMany({ where: { mode, endedAt: null }, orderBy: { id: 'asc' } });
@@ -51,7 +51,7 @@ async function stops(here: Here): Promise<VNode[]> {
   });
 }
 
-/** *What must I decide?* */
+/** The page of open cases, or of closed ones. */
 export async function todoPage(here: Here): Promise<Drawn> {
   const { todo, query } = here;
   const isDone = query.get('show') === 'done';
@@ -72,11 +72,11 @@ export async function todoPage(here: Here): Promise<Drawn> {
   return { title, body };
 }
 
-/** Orders by the day on which they were placed, money by the day on which it moved. */
+/** Counts orders on the day of the order, and money on the day it moved. */
 async function soldAndPaid(here: Here): Promise<VNode> {
   const read = async (day: string) => {
     const period = daysOf(day, here.view);
-    // More than a page reads are not counted.
+    // If there are more orders than a page reads, they are not counted.
     const where = { mode: here.mode, createdAt: { gte: period.gte, lt: period.lt } };
     const isFew = (await here.prisma.order.count({ where, take: WINDOW })) < WINDOW;
     const orders = isFew ? await ordersOf(here, period) : null;
@@ -103,10 +103,10 @@ async function soldAndPaid(here: Here): Promise<VNode> {
   return <div>{[ui.numbers('Sold and paid', heads, figures), back]}</div>;
 }
 
-/** They have places of their own. */
+/** Checks that the page shows elsewhere. */
 const ELSEWHERE = ['cases-open', 'checkouts-stopped'];
 
-/** What alerts tell, and `doctor`, which says what to do, too. */
+/** The checks that alerts and `doctor` report too. `doctor` also says what to do. */
 async function checksOf(here: Here) {
   const parts = { ...here.parts, caseSentences: () => Promise.resolve([]) };
   const unseen = () => ({ says: 'One thing could not be looked at.' });
@@ -120,7 +120,7 @@ async function checksOf(here: Here) {
   return [...(await Promise.all(looked)), count > 0 ? { ...sent, badge: 'Look', says: waiting } : sent];
 }
 
-/** When the last comparison was, and what it said. */
+/** The time and the result of the last comparison. */
 async function comparedText(here: Here): Promise<string> {
   const { prisma, mode, view, todo } = here;
   const newest = { where: { mode, verdict: { not: null } }, orderBy: { startedAt: 'desc' } } as const;
@@ -128,7 +128,7 @@ async function comparedText(here: Here): Promise<string> {
   return run === null ? 'Nothing was compared yet.' : `Compared ${atText(run.startedAt, view)}: ${runText(run, todo)}`;
 }
 
-/** What a comparison says, in a sentence. @param open how many cases there are */
+/** The result of a comparison in a sentence. @param open the number of open cases */
 function runText(run: Run, open: number): string {
   const report = run.report as Report | null | undefined;
   if (run.verdict === null) return 'It goes on.';
@@ -142,7 +142,7 @@ function runText(run: Run, open: number): string {
 
 const VERDICTS: Record<string, string> = words.verdicts;
 
-/** *Can I trust what I see?* */
+/** The page of checks, with each comparison whose verdict differs from the one before. */
 export async function checksPage(here: Here): Promise<Drawn> {
   const { prisma, mode, view } = here;
   const newest = { orderBy: { id: 'desc' }, take: 1_000, omit: { report: true, checkpoint: true } } as const;
@@ -165,7 +165,7 @@ export async function checksPage(here: Here): Promise<Drawn> {
   return { title: 'Checks', body };
 }
 
-/** *Why do we not agree?* */
+/** The page of one comparison: the sums, and the payments that differ. */
 export async function comparisonPage({ prisma, mode, view, id }: Here): Promise<Drawn> {
   const run = await prisma.run.findFirst({ where: { id: idOf(id), mode } });
   if (run === null) return null;

@@ -12,12 +12,13 @@ import type { Secret } from '../platform/secret.ts';
 export type Outgoing = { id: string; type: string; orderId: string | null; body: string };
 
 /**
- * Takes a message, or throws: then it comes again. At least once, always under the same id. A
- * receiver that has not answered when `signal` aborts has not taken the message.
+ * Takes a message, or throws, and then the message is sent again. Each message is delivered at
+ * least once, always under the same id. A receiver that has not answered when `signal` aborts has
+ * not taken the message.
  */
 export type Receiver = (message: Outgoing, signal: AbortSignal) => Promise<void>;
 
-/** A refusal of the receiver, with what it wants next: a pause in seconds, or never again. */
+/** The receiver refused a message. It may ask for a pause in seconds, or for no further attempt. */
 export class NotTaken extends Error {
   readonly waitSec: number | null;
   readonly isFinal: boolean;
@@ -30,14 +31,15 @@ export class NotTaken extends Error {
 }
 
 /**
- * Every receiver has this long, also the shop's own function. Shorter than the lease of a message.
+ * The time limit of every receiver, including the shop's own function. It is shorter than the lease
+ * of a message.
  */
 const ATTEMPT_MS = 15_000;
 const GONE = 410;
 
 /**
- * Sends messages by signed POST (Standard Webhooks) to the shop's own system. Redirects are not
- * followed.
+ * Sends messages to the shop's own system by signed POST (Standard Webhooks). It does not follow
+ * redirects.
  */
 function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Promise<void> } {
   const signer = new Webhook(secret.reveal());
@@ -71,8 +73,8 @@ function createHttpReceiver(url: URL, secret: Secret): Receiver & { close(): Pro
 }
 
 /**
- * Ends the wait for a receiver that never returns. It may still take the message, which then comes
- * again.
+ * Stops waiting for a receiver that never returns. The receiver may still take the message, which
+ * is then sent again.
  */
 async function withinTime(receiver: Receiver, message: Outgoing): Promise<void> {
   const signal = AbortSignal.timeout(ATTEMPT_MS);
@@ -81,13 +83,13 @@ async function withinTime(receiver: Receiver, message: Outgoing): Promise<void> 
       reject(new NotTaken(`the receiver did not answer within ${ATTEMPT_MS / 1_000} seconds`, null));
     });
   });
-  // The receiver is called inside of the race: what it throws at once must not leave `late` without
-  // a handler.
+  // Call the receiver inside a promise of the race: an error that it throws at once must not leave
+  // `late` without a handler.
   const taken = Promise.resolve().then(() => receiver(message, signal));
   await Promise.race([taken, late]);
 }
 
-/** @returns null where there is no address */
+/** @returns null if there is no address or no secret */
 export function receiverAt(url: URL | null, secret: Secret | null): ReturnType<typeof createHttpReceiver> | null {
   return url === null || secret === null ? null : createHttpReceiver(url, secret);
 }
@@ -95,27 +97,30 @@ export function receiverAt(url: URL | null, secret: Secret | null): ReturnType<t
 const MESSAGES_AT_ONCE = 8;
 const LOOK_EVERY_MS = 500;
 /**
- * After these pauses, with the last one repeated, a message that nobody takes is given up after
- * three days.
+ * The pauses between attempts. The last one is repeated. A message that nobody takes is given up
+ * after three days.
  */
 const PAUSES_SEC = [5, 30, 120, 600, 1_800, 3_600];
 const GIVE_UP_SEC = 3 * 86_400;
 const LONGEST_WAIT_SEC = 3_600;
-/** Seconds. No retry is planned for a later time; a minute covers rounding and slow statements. */
+/**
+ * In seconds. No retry is planned for a later time. The extra minute covers rounding and slow
+ * statements.
+ */
 const LATEST_RETRY_SEC = LONGEST_WAIT_SEC + 60;
 
 type Claimed = Outgoing & { tries: number; isOld: boolean };
 
 /**
- * Takes messages that are due. `order.paid` ships goods, so it goes first and waits for nothing.
- * Messages that inform are sent in the order of happening for each order; none waits for one that
- * is held back or given up. A message that was never tried goes before those that failed before. A
- * lease or a try that is due later than it can be was written before the database's clock was set
- * back, so it delays nothing.
+ * Claims messages that are due. `order.paid` ships goods, so it goes first and waits for nothing.
+ * The other messages of an order are sent in the order of their events. A message that is held back
+ * or given up does not block the next one. A message that was never tried goes before those that
+ * failed. A lease or a retry that is later than it can be was written before the database's clock
+ * was set back, so it delays nothing.
  */
 async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<Claimed[]> {
-  // SKIP LOCKED: many processes deliver, and none waits for another. The count of tries is the
-  // lease's number.
+  // SKIP LOCKED: many processes deliver, and none waits for another. The count of tries identifies
+  // the lease.
   return prisma.$queryRaw<Claimed[]>`
     UPDATE messages SET leased_until = clock_timestamp() + interval '30 seconds', tries = tries + 1,
       first_try_at = coalesce(first_try_at, clock_timestamp())
@@ -136,21 +141,22 @@ async function claim(prisma: PrismaClient, mode: Mode, limit: number): Promise<C
 }
 
 /**
- * Sends one message and writes down how that went; a refusal only while no other process has its
- * lease.
+ * Sends one message and records the result. A failure is recorded only if no other process has
+ * taken the lease.
  */
 async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger, message: Claimed): Promise<void> {
   const { id, type, orderId, tries } = message;
   try {
     await withinTime(receiver, message);
   } catch (error) {
-    // It is logged, and an own receiver's error may quote an address.
+    // The error is logged, and the shop's own receiver may quote an address in it.
     const lastError = storable(textOf(error instanceof Error ? error.message : error));
     const isLast = message.isOld || (error instanceof NotTaken && error.isFinal);
     const pauseSec = PAUSES_SEC[Math.min(tries, PAUSES_SEC.length) - 1] ?? LONGEST_WAIT_SEC;
     const wantedSec = error instanceof NotTaken ? (error.waitSec ?? 0) : 0;
     const pauseOrWantedSec = Math.max(pauseSec, wantedSec);
-    // By the database's clock: a process whose own is wrong would hurry, or wait for hours.
+    // By the database's clock: a process with a wrong clock would retry too early, or hours too
+    // late.
     await prisma.$executeRaw`
       UPDATE messages SET last_error = ${lastError}, leased_until = NULL, next_try_at =
         CASE WHEN ${isLast} THEN NULL ELSE clock_timestamp() + make_interval(secs => ${pauseOrWantedSec}) END
@@ -162,14 +168,15 @@ async function deliver(prisma: PrismaClient, receiver: Receiver, logger: Logger,
     return;
   }
   await prisma.message.updateMany({
-    // Whatever became of its lease: who has it, has it, also if it is held since.
+    // Record the delivery even if the lease was lost or the message was held meanwhile, because the
+    // receiver has the message.
     where: { id, sentAt: null },
     data: { sentAt: new Date(), nextTryAt: null, leasedUntil: null, lastError: null, heldBy: null },
   });
   logger.info({ messageId: id, type, orderId, tries }, 'message delivered');
 }
 
-/** Delivers what is due, for ever. */
+/** Delivers the messages that are due, until it is stopped. */
 export function startDeliveryLoop(prisma: PrismaClient, mode: Mode, receiver: Receiver, logger: Logger): Loop {
   return startCrew({
     name: 'messages',

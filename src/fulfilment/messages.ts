@@ -6,8 +6,8 @@ import { dueOf, restOf } from '../orders/order.ts';
 import type { OrderStatus, Prisma } from '../platform/prisma/client.ts';
 
 /**
- * Which messages the shop wants beside `order.paid`. Whether there is a receiver is not asked here:
- * the process that writes a message is often not the one that delivers it.
+ * The message types that the shop wants beside `order.paid`. Whether there is a receiver is not
+ * checked here, because the process that writes a message is often not the one that delivers it.
  */
 export type Wanted = { types: ReadonlySet<string> };
 
@@ -27,12 +27,13 @@ export type About = {
   lines: readonly { sku: string | null; description: string; unitAmount: bigint; quantity: number }[];
 };
 
-/** What a message says beside its order. */
+/** The content of a message beside its order. */
 export type Extra = { reference?: string; reason?: string; refund?: unknown; case?: unknown };
 
 /**
- * The id of `order.paid` follows from the mode and the shop's own number of the order, where it has
- * one: an order that is placed anew after a restore of the database is shipped under the same id.
+ * The id of `order.paid` follows from the mode and, if there is one, the shop's own number of the
+ * order. An order that is placed again after a restore of the database is therefore shipped under
+ * the same id.
  */
 function paidId({ mode, externalId, id }: About): string {
   const digest = createHash('sha256').update(
@@ -41,7 +42,7 @@ function paidId({ mode, externalId, id }: About): string {
   return `msg_${digest.digest('base64url').slice(0, 32)}`;
 }
 
-/** The bytes that are signed and sent, the same for ever. */
+/** The bytes that are signed and sent. They never change. */
 function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string {
   const major = (amount: bigint): string => formatMajor({ amount, currency: order.currency });
   const data = {
@@ -56,7 +57,7 @@ function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string
       return { sku, description, unitAmount: major(unitAmount), quantity };
     }),
     metadata: order.metadata,
-    // The bytes of order.paid stay those of version 1.0.0: a paid order owes nothing.
+    // A paid order has nothing due, so the bytes of order.paid stay those of version 1.0.0.
     ...(order.paidAt === null && { due: major(type === 'order.part_paid' ? restOf(order) : dueOf(order)) }),
     ...(extra.reason !== undefined && { reason: extra.reason }),
     ...(extra.refund !== undefined && { refund: extra.refund }),
@@ -66,9 +67,8 @@ function bodyOf(type: MessageType, at: Date, order: About, extra: Extra): string
 }
 
 /**
- * The row of what the shop's own system is to be told, to be written in the transaction in which it
- * happened.
- * @returns null: the shop does not want to hear of it
+ * The row of an outbox message. Write it in the transaction of the change that it reports.
+ * @returns null: the shop does not want this type
  */
 export function messageRow(
   wanted: Wanted,

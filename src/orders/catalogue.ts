@@ -2,7 +2,7 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 import { invalidField, Problem } from '../platform/problem.ts';
 import type { Basket, Line } from './input.ts';
 
-/** A thing that is sold. `unitAmount` is in minor units. */
+/** A product on sale. `unitAmount` is in minor units. */
 export type Product = {
   sku: string;
   name: string;
@@ -12,14 +12,14 @@ export type Product = {
   currency: string;
 };
 
-/** Where prices come from; src/custom/catalogue.ts is the shop's own. */
+/** The source of prices. src/custom/catalogue.ts is the shop's own. */
 export type Catalogue = {
-  /** Everything on sale, in the order of a page. */
+  /** All products on sale, in the order of the page. */
   products(prisma: PrismaClient): Promise<Product[]>;
-  /** Those of these that are on sale. */
+  /** The products on sale among these skus. */
   find(prisma: PrismaClient, skus: string[]): Promise<Product[]>;
   /**
-   * Whether so many of each can be sold; left out: always.
+   * Checks the stock. Leave it out if everything is always in stock.
    * @returns the skus of which there is not enough
    */
   outOfStock?(prisma: PrismaClient, items: Basket['items']): Promise<string[]>;

@@ -5,13 +5,13 @@ import { ORDER_ID } from '../platform/ids.ts';
 import { invalidField, parseInput } from '../platform/problem.ts';
 
 /**
- * PostgreSQL takes no NUL in a text and no half of a surrogate pair, and control characters have no
- * use in one.
+ * PostgreSQL text cannot contain NUL or half of a surrogate pair. Other control characters have no
+ * use.
  */
 const printable = z.string().regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be text without control characters');
 /**
- * A text of at most `max` characters. A character outside the basic plane counts once, as JSON
- * Schema counts.
+ * A text of at most `max` characters. A character outside the basic plane counts once, as in JSON
+ * Schema.
  */
 const text = (max: number) =>
   printable
@@ -27,13 +27,13 @@ const email = emailAddress;
 const returnUrl = z.string().max(2_048).optional();
 const metadata = z.record(text(64), printable.max(1_000));
 
-/** Minor units; it leaves room for sums in a bigint. */
+/** In minor units. The limit leaves room for sums in a bigint. */
 const MAX_TOTAL = 10n ** 15n;
 
 const sku = z.string().regex(/^[\w.-]{1,64}$/, 'is not a sku');
 const item = z.strictObject({ sku, quantity: z.int().min(1).max(1_000) });
 
-/** What `POST /checkout` takes. There is no price in it: prices are the server's. */
+/** The input of `POST /checkout`. It has no price, because the server sets the prices. */
 export const basketInput = z.strictObject({
   email,
   currency: currency.optional(),
@@ -45,7 +45,7 @@ export type Basket = z.output<typeof basketInput>;
 
 const line = z.strictObject({ description: text(200), unitAmount: decimal, quantity: z.int().min(1).max(100_000) });
 
-/** What `POST /orders` takes. */
+/** The input of `POST /orders`. */
 export const orderInput = z.strictObject({
   externalId: text(128).optional(),
   email,
@@ -73,7 +73,7 @@ export const listInput = z.strictObject({
   after: z.string().regex(ORDER_ID, 'is not the `next` of a page').optional(),
 });
 
-/** A line of an order in minor units; zero or less is a gift or a discount. */
+/** A line of an order, in minor units. Zero or less is a gift or a discount. */
 export type Line = { sku: string | null; description: string; unitAmount: bigint; quantity: number };
 
 /** The sum of an order's lines. @throws {Problem} 422 unless it is above zero and not too large */
@@ -85,8 +85,8 @@ export function totalOf(lines: readonly Line[], path: string): bigint {
 }
 
 /**
- * Reads the order of a shop that prices elsewhere.
- * @throws {Problem} 422, one entry per faulty field
+ * Reads the order of a shop that sets its own prices.
+ * @throws {Problem} 422 with one entry for each faulty field
  */
 export function readOrderInput(body: unknown) {
   const input = parseInput(orderInput, body);
@@ -101,7 +101,7 @@ export function readOrderInput(body: unknown) {
 }
 
 /**
- * A landing page that a checkout names must be one of the configured ones: else a stranger could
+ * Checks that a landing page that a checkout names is configured. Otherwise an attacker could
  * choose it.
  */
 export function listedLanding(given: string | undefined, landings: readonly URL[]): string | undefined {

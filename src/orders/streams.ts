@@ -7,19 +7,20 @@ import { Problem } from '../platform/problem.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** Each costs a socket and some kilobytes. */
+/** Each reader costs a socket and some kilobytes. */
 const MAX_READERS = 2_000;
 /**
- * No shopper watches from more places, and nobody takes all streams: of one network, and of one
- * site of IPv6.
+ * The limits for one network and for one IPv6 site. No shopper needs more streams, and nobody can
+ * take all of them.
  */
 const MAX_OF_ADDRESS = 20;
 const MAX_OF_SITE = NETWORKS_OF_SITE * MAX_OF_ADDRESS;
 /**
- * Then the stream ends and the browser opens a new one: no connection outlives its reader for long.
+ * After this many looks, the stream ends and the browser opens a new one, so that no connection
+ * outlives its reader for long.
  */
 const MAX_LOOKS = 600;
-/** Proxies cut a silent stream after a minute; a comment after this many looks keeps it open. */
+/** Proxies cut a silent stream after a minute. A comment after this many looks keeps it open. */
 const COMMENT_EVERY = 15;
 
 type Reader = { orderId: string; address: string; res: Response; sent: string; looks: number };
@@ -32,8 +33,8 @@ function hasPlace(readers: ReadonlySet<Reader>, address: string): boolean {
 }
 
 /**
- * Sends an order to its readers now and at each change (server-sent events). One query a second
- * serves all readers of this process; without readers there is none.
+ * Sends an order to its readers now and at each change (server-sent events). One query a second for
+ * each order serves all its readers in this process. Without readers, there is no query.
  */
 export function createStreams(
   prisma: PrismaClient,

@@ -4,7 +4,7 @@ import { formatMajor } from '../platform/money.ts';
 import { ORDER_ID } from '../platform/ids.ts';
 import { dueOf } from './order.ts';
 
-/** What a view of an order reads. */
+/** The rows that the views of an order need. */
 export const VIEWED = {
   lines: { orderBy: { position: 'asc' } },
   payments: { include: { ledgers: true }, orderBy: { createdAt: 'desc' } },
@@ -13,8 +13,8 @@ export const VIEWED = {
 export type ViewedOrder = Prisma.OrderGetPayload<{ include: typeof VIEWED }>;
 
 /**
- * An order as any client may see it that knows its id: no personal data. Amounts are decimal texts
- * in major units.
+ * An order as shown to any client that knows its id, without personal data. Amounts are decimal
+ * texts in major units.
  */
 export function viewOf(order: ViewedOrder) {
   const major = (amount: bigint): string => formatMajor({ amount, currency: order.currency });
@@ -37,7 +37,7 @@ export function viewOf(order: ViewedOrder) {
 }
 
 /**
- * Held money in the order's currency, in minor units. A storefront shows it so that the shopper
+ * Held money in the order's currency, in minor units. A storefront shows it, so that the shopper
  * does not pay again.
  */
 function heldOf({ payments, currency }: ViewedOrder): bigint {
@@ -45,7 +45,7 @@ function heldOf({ payments, currency }: ViewedOrder): bigint {
   return rows.reduce((sum, row) => sum + figuresOf(ledgerOf(row)).held, 0n);
 }
 
-/** The same for the shop's own system. */
+/** An order as shown to the shop's own system. */
 export function shopViewOf(order: ViewedOrder) {
   return {
     ...viewOf(order),
@@ -56,7 +56,7 @@ export function shopViewOf(order: ViewedOrder) {
   };
 }
 
-/** @returns null for what is no order's id, too */
+/** @returns null if there is no such order, or if the text is no order id */
 export function findOrder(prisma: PrismaClient, orderId: string): Promise<ViewedOrder | null> {
   return ORDER_ID.test(orderId)
     ? prisma.order.findUnique({ where: { id: orderId }, include: VIEWED })

@@ -4,14 +4,14 @@ import { dateOf, startOfDay, timeOf } from '../custom/days.ts';
 import { masked } from './words.ts';
 
 /**
- * One change of a ledger: by how much it changes what is ours and was not taken back, and what is
- * held; minor units.
+ * One change of a ledger, in minor units. `change` is the change of what is ours, without missing
+ * money. `held` is the change of held money.
  */
 type Movement = Pick<JournalEntry, 'at' | 'by' | 'data'> &
   Record<'reference' | 'counter' | 'currency', string> &
   Record<'order' | 'own_number' | 'email' | 'what', string | null> & { change: bigint; held: bigint };
 
-/** The figures of a ledger that say what kind of movement it is, in both versions' names. */
+/** The type of a movement by its ledger figure, including the names of version 1.0.0. */
 const TYPES: Record<string, string> = {
   captured: 'paid',
   earned: 'paid',
@@ -21,7 +21,7 @@ const TYPES: Record<string, string> = {
   refunded: 'refunded',
 };
 
-/** By the booking. Where nothing was booked, money was taken back by itself, or came back. */
+/** The type follows from the booking. Without a booking, money was taken back or came back. */
 export function typeOf({ counter, change }: Movement): string {
   return TYPES[counter] ?? (change < 0n ? 'taken back' : 'came back');
 }
@@ -37,15 +37,15 @@ export function monthSpan(month: string, timeZone: string): Span {
 }
 
 /**
- * In the transaction of what reads all of the journal: that may take longer than what somebody
- * waits for.
+ * Lifts the time limit of statements in this transaction, because reading the whole journal may
+ * take longer than a request may.
  */
 const unhurried = (prisma: PrismaClient) => prisma.$executeRaw`SET LOCAL statement_timeout = 0`;
 
 /**
- * How much each figure of the journal counts in what is ours and in what is held. The lowest rank
- * names a movement. The second half are the names of version 1.0.0, whose held money is what came
- * less what became of it.
+ * How each figure of the journal counts in `ours` and in `held`. The lowest rank names the
+ * movement. The second half has the names of version 1.0.0, where held money is what came, less
+ * what was earned, kept or sent back.
  */
 const SIGNS = JSON.stringify([
   { counter: 'captured', ours: 1, held: 0, rank: 1 },
@@ -63,12 +63,12 @@ const SIGNS = JSON.stringify([
 ]);
 
 /**
- * The movements of some time, the oldest first. All there ever were add up to `ours` less missing
- * money.
+ * The movements of a period, the oldest first. All movements together add up to `ours`, which
+ * excludes missing money.
  */
 export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span) {
-  // Raw: the lines of one change have one time and are one movement, which is called after its
-  // first booking.
+  // Raw: the lines of one change have the same time and are one movement. The line with the lowest
+  // rank names it.
   return prisma.$queryRaw<Movement[]>`
     WITH movements AS (
       SELECT min(j.id) AS id, j.at, j.reference, j.currency, sum(j.amount * ours)::bigint AS change,
@@ -117,12 +117,12 @@ export async function* bookPages(prisma: PrismaClient, mode: Mode, month: string
 }
 
 /**
- * By currency, in major units: what the rows of a month add up to, which is `earned`; `held` at the
- * month's end.
+ * The totals of a month by currency, in major units. `earned` is the sum of the month's rows.
+ * `held` is the held money at the end of the month.
  */
 export async function bookTotals(prisma: PrismaClient, mode: Mode, month: string, timeZone: string) {
   const span = monthSpan(month, timeZone);
-  // Raw: the mode stands with the payment.
+  // Raw: the mode is a column of payments, not of the journal.
   const holding = prisma.$queryRaw<{ currency: string; held: bigint }[]>`
     SELECT j.currency, sum(j.amount * held)::bigint AS held
     FROM journal j JOIN payments p USING (reference)

@@ -8,9 +8,9 @@ import { isRestAsked, whoText, wordsOf, write, type Told, type ToldPayment, type
 type Subject = { orderId?: string; reference?: string };
 
 /**
- * One order, or an unmatched payment, as a story. Amounts are texts like `NGN 12,750.00`, and the
- * customer is masked.
- * @returns null: there is none in this mode
+ * The story of one order or of one unmatched payment. Amounts are texts like `NGN 12,750.00`, and
+ * the customer's address is masked.
+ * @returns null: this mode has no such order or payment
  */
 export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject, view: View, withEvidence = false) {
   const { reference = '', orderId } = subject;
@@ -20,7 +20,7 @@ export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject
   if (order === null && payment === null) return null;
   const payments = order?.payments ?? (payment ? [payment] : []);
   const about = { reference: { in: payments.map((one) => one.reference) } };
-  // Lines about an unmatched payment name no order until a person gives it to one.
+  // Journal lines about an unmatched payment name no order until a person assigns it to one.
   const written = [{ orderId: id }, { orderId: null, ...about }];
   const journal = await prisma.journalEntry.findMany({ where: { OR: written }, orderBy: { id: 'asc' } });
   return {
@@ -39,7 +39,7 @@ export async function explain(prisma: PrismaClient, mode: Mode, subject: Subject
 }
 export type Story = NonNullable<Awaited<ReturnType<typeof explain>>>;
 
-/** The words of a payment without an order: those of its newest case, if there is one. */
+/** The words of an unmatched payment, from its newest case if there is one. */
 function unmatchedWords(payment: ToldPayment | null, view: View): Words {
   const newest = payment?.cases.at(-1);
   if (payment === null || newest === undefined) return wordsOf(TEXTS.states, 'unmatched');
@@ -66,7 +66,7 @@ function paymentLine(payment: ToldPayment, order: Told | null) {
   return { received: texts.join(' and ') || null, role, at, reference };
 }
 
-/** What a payment is to its order, for people. */
+/** The role of a payment in its order, in words for people. */
 function roleOf(payment: ToldPayment, order: Told | null, isHeld: boolean): string {
   if (order !== null && isInProof(order, payment.reference)) return 'paid this order';
   if (!isHeld) return payment.status;
@@ -74,7 +74,7 @@ function roleOf(payment: ToldPayment, order: Told | null, isHeld: boolean): stri
   return isPart ? 'held until the rest is paid' : 'held for you to decide';
 }
 
-/** What happened, in sentences; the same again and again is one line. */
+/** The events as sentences. A repeated sentence becomes one line. */
 function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
   const told = journal.filter(isTold);
   const sent = order?.messages.flatMap(({ sentAt }) => sentAt ?? []) ?? [];
@@ -92,15 +92,15 @@ function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
 }
 
 /**
- * Statuses, held and missing money follow from the other lines. A figure that shrank came right by
- * itself.
+ * Leaves out statuses, held money and missing money, because they follow from other lines. Leaves
+ * out figures that shrank, because they corrected themselves.
  */
 function isTold({ what, counter, amount }: JournalEntry): boolean {
   const isStatus = /^order (paid|pending|review|failed|expired|cancelled)$/.test(what);
   return !isStatus && counter !== 'held' && counter !== 'missing' && (amount === null || amount > 0n);
 }
 
-/** By what happened and its counter, else by its counter, else by what happened. */
+/** Looks up the sentence by event and counter, then by counter, then by event. */
 function sentenceOf({ what, counter, amount, currency, by, data }: JournalEntry): string {
   const { happened, cases } = TEXTS;
   const said = data as Record<string, string | null>;
@@ -117,7 +117,7 @@ function sentenceOf({ what, counter, amount, currency, by, data }: JournalEntry)
   });
 }
 
-/** What the program does by itself, and when. */
+/** What the program does next by itself, and when. */
 function nextSteps(order: Told | null, payments: readonly ToldPayment[], view: View): string[] {
   const step = (what: string, at: Date | null) => (at === null ? [] : `${what} ${atText(at, view)}.`);
   const again = (error: string | null): string => (error === null ? '' : ` again (${error})`);
@@ -128,9 +128,9 @@ function nextSteps(order: Told | null, payments: readonly ToldPayment[], view: V
   ];
 }
 
-/** @returns the id of the first entry that was changed, or follows one that is gone; null: none */
+/** @returns the id of the first entry that was changed or whose predecessor is gone; null: none */
 async function brokenAt(prisma: PrismaClient, orderId: string): Promise<string | null> {
-  // Raw, as chain_journal of the migration: what is hashed is PostgreSQL's own text of the row.
+  // Raw: chain_journal in the migration hashes PostgreSQL's own text of the row.
   const [broken] = await prisma.$queryRaw<{ id: bigint }[]>`
     SELECT id FROM (SELECT *, lag(hash) OVER (ORDER BY id) AS before FROM journal WHERE order_id = ${orderId}) AS entry
     WHERE hash IS DISTINCT FROM sha256(coalesce(before, ''::bytea) || convert_to(jsonb_build_array(id, order_id,
@@ -140,8 +140,8 @@ async function brokenAt(prisma: PrismaClient, orderId: string): Promise<string |
 }
 
 /**
- * The stored answers, oldest first. `sha256` is of the body; both are null once retention emptied
- * it.
+ * The verifications, oldest first. `sha256` is the digest of the body. Both are null once retention
+ * has emptied the body.
  */
 async function evidenceOf(prisma: PrismaClient, where: Prisma.VerificationWhereInput) {
   const answers = await prisma.verification.findMany({ where, orderBy: { id: 'asc' } });
@@ -156,7 +156,7 @@ async function evidenceOf(prisma: PrismaClient, where: Prisma.VerificationWhereI
   }));
 }
 
-/** The story in parts, each with its lines. */
+/** The parts of the story, each with its lines. */
 export function partsOf({ money, payments, happened, next, chain, evidence = [] }: Story, view: View) {
   const said = (value: unknown): string => (value instanceof Date ? whenText(value, view) : String(value));
   const line = (cells: object): string => {
@@ -175,7 +175,7 @@ export function partsOf({ money, payments, happened, next, chain, evidence = [] 
   };
 }
 
-/** The story for a terminal. */
+/** The story as text for a terminal. */
 export function textOfStory(story: Story, view: View): string {
   const { words, orderId, externalId, customer, payments, mode } = story;
   const title = [orderId ?? payments[0]?.reference, externalId, customer, `${mode} mode`].filter(Boolean).join(' · ');

@@ -9,12 +9,12 @@ export const EXPORTS = ['orders', 'cases', 'runs'] as const;
 export type ExportName = (typeof EXPORTS)[number];
 
 type Row = Record<string, string | number | bigint | boolean | Date | null>;
-/** Not more: the reports of runs may be long. */
+/** A page is small, because the reports of runs may be long. */
 const PAGE = 100;
 
 /**
- * No text is a formula of a spreadsheet; amounts are texts too, and stay what they are: they are
- * summed.
+ * Escapes spreadsheet formulas in texts. Amounts are texts too, but are not escaped, so that a
+ * spreadsheet can sum them.
  */
 const cast = {
   string: (value: string) => ({ value, escape_formulas: !/^-\d+(\.\d+)?$/.test(value) }),
@@ -22,7 +22,7 @@ const cast = {
   boolean: String,
 };
 
-/** Pages of rows as pieces of CSV, under one header. */
+/** Turns pages of rows into pieces of CSV under one header. */
 export async function* csvOf(pages: AsyncIterable<Row[]>): AsyncGenerator<string> {
   let header = true;
   for await (const page of pages) {
@@ -39,7 +39,7 @@ async function* pagesOf<One>(read: (last?: One) => Promise<One[]>, row: (one: On
 const after = (mode: Mode, last?: { id: bigint }) =>
   ({ where: { mode, id: { gt: last?.id ?? 0n } }, orderBy: { id: 'asc' }, take: PAGE }) as const;
 
-/** All rows, the oldest first, as pieces of CSV: it takes the memory of a page. */
+/** All rows as pieces of CSV, the oldest first. Only one page is in memory at a time. */
 export function exportCsv(prisma: PrismaClient, mode: Mode, name: ExportName, view: View): AsyncGenerator<string> {
   const casesAfter = (last?: ToldCase) => prisma.case.findMany({ ...after(mode, last), include: TOLD_CASE });
   const pages = {
@@ -52,7 +52,7 @@ export function exportCsv(prisma: PrismaClient, mode: Mode, name: ExportName, vi
 
 function ordersAfter(prisma: PrismaClient, mode: Mode, last: Told | undefined): Promise<Told[]> {
   const { createdAt, id } = last ?? { createdAt: new Date(0), id: '' };
-  // The first condition alone would do; only the second one lets PostgreSQL begin there in its
+  // The first condition is sufficient. The second one lets PostgreSQL start at that place in its
   // index.
   const isAfter = { OR: [{ createdAt: { gt: createdAt } }, { id: { gt: id } }], createdAt: { gte: createdAt } };
   const orderBy = [{ createdAt: 'asc' as const }, { id: 'asc' as const }];

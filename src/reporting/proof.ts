@@ -6,13 +6,13 @@ import { amountText } from './words.ts';
 const escape = (text: string): string => text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
 /**
- * One page of HTML to print for a bank, with the customer's whole address.
+ * An HTML page to print for a bank, with the customer's whole address.
  * @returns null: there is no such order
  */
 export async function proofPage(prisma: PrismaClient, mode: Mode, id: string, view: View): Promise<string | null> {
   const lines = { orderBy: { position: 'asc' } } as const;
   const order = await prisma.order.findFirst({ where: { id, mode }, include: { lines } });
-  // Seen from another year, so that every time has its date.
+  // A view from another year makes every time show its date.
   const dated = { ...view, now: new Date(0) };
   const story = await explain(prisma, mode, { orderId: id }, dated, true);
   if (order === null || story === null) return null;

@@ -9,21 +9,21 @@ import type { Prisma, PrismaClient } from '../platform/prisma/client.ts';
 import { atText, whenText, type View } from '../custom/days.ts';
 
 /**
- * What a person reads of an order or a case, on a page, on a terminal and in a CSV alike: at most
- * 140 letters each.
+ * The words about an order or a case, the same on a page, on a terminal and in a CSV. Each text has
+ * at most 140 letters.
  */
 export type Words = { badge: string; sentence: string; next: string };
 
 type Texts = Record<'states' | 'cases', Record<string, Words>> & Record<'happened' | 'who', Record<string, string>>;
 /**
- * Who wants other words, or another language, edits src/custom/words.json; what stands in braces is
- * filled in.
+ * To change the words or the language, edit src/custom/words.json. Names in braces are replaced by
+ * values.
  */
 export const TEXTS: Texts = words;
 
 /**
- * What the words of a payment, an order and a case look at: `prisma.order.findMany({ include: TOLD
- * })`.
+ * The rows that the words of a payment, an order and a case need: `prisma.order.findMany({ include:
+ * TOLD })`.
  */
 export const TOLD_PAYMENT = { ledgers: true, cases: { orderBy: { id: 'asc' } } } satisfies Prisma.PaymentInclude;
 export const TOLD = {
@@ -43,7 +43,7 @@ export function amountText({ amount, currency }: { amount: bigint; currency: str
   return `${currency} ${[whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.')}`;
 }
 
-/** `a***@example.com`: enough to know again whom one knows. */
+/** `a***@example.com`: enough to recognize a known customer. */
 export const masked = (email: string): string => email.replace(/^(.).*(?=@)/su, '$1***');
 
 type Maybe<Value> = Value | null | undefined;
@@ -51,21 +51,21 @@ const clip = (text: Maybe<string>, letters = 24): string =>
   text && text.length > letters ? `${text.slice(0, letters - 1).trimEnd()}…` : (text ?? '');
 export const whoText = (by: Maybe<string>): string => clip(TEXTS.who[by ?? ''] ?? by);
 
-/** A text with its values in place of the names in braces, at most 140 letters. */
+/** Replaces each name in braces by its value, and cuts the text to 140 letters. */
 export function write(text: string, values: Record<string, string>): string {
   const filled = text.replace(/\{(\w+)\}/g, (_, one: string) => values[one] ?? '');
   const [first = '', ...rest] = filled.trim().replace(/\s+/g, ' ');
   return clip(first.toUpperCase() + rest.join(''), 140);
 }
 
-/** The words of a state or a class; empty where there are none. */
+/** The words of a state or a class. They are empty if the key is unknown. */
 export function wordsOf(texts: Record<string, Words>, key: string, values: Record<string, string> = {}): Words {
   const { badge = '', sentence = '', next = '' } = texts[key] ?? {};
   return { badge: write(badge, values), sentence: write(sentence, values), next: write(next, values) };
 }
 
 /**
- * The words of a balance that differs from the history.
+ * The words for a balance that differs from the history.
  * @param amount minor units; above 0: the balance is higher
  */
 export function balanceWords({ amount, currency }: { amount: bigint; currency: string }): Words {
@@ -78,7 +78,7 @@ const FIGURES = [...SHOWN, ...BOOK_FIGURES] as const;
 export type Totals = Record<(typeof FIGURES)[number], bigint>;
 
 /**
- * What the ledgers of payments say together in one currency, in minor units. `ours` is without
+ * The figures of the payments' ledgers, summed in one currency, in minor units. `ours` excludes
  * missing money.
  */
 export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], currency: string): Totals {
@@ -86,7 +86,7 @@ export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], curr
   const all = rows.map((row) => {
     const ledger = ledgerOf(row);
     const figures = figuresOf(ledger);
-    // What came and went before anybody decided was returned, too, although nothing is booked.
+    // Money that came and went before a decision counts as returned, although nothing is booked.
     const returned = ledger.books.returned + figures.cameAndWent;
     return { ...figures, ...ledger.books, returned, ours: oursOf(ledger, figures.missing) };
   });
@@ -95,13 +95,13 @@ export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], curr
 }
 
 /**
- * The words of an order as its ledger stands: what is missing or held comes first, whether a case
- * is open or not.
+ * The words of an order, by its ledgers. Missing or held money comes first, whether a case is open
+ * or not.
  */
 export function orderWords(order: Told, view: View): Words {
   const [trouble] = order.payments.flatMap(troublesOf).sort((a, b) => a.rank - b.rank);
   if (trouble !== undefined) return caseWords({ ...trouble, order }, view);
-  // An order that is not paid may have got money in another currency.
+  // An unpaid order may have received money in another currency.
   const rows = order.payments.flatMap(({ ledgers }) => ledgers);
   const shown = rows.find((row) => figuresOf(ledgerOf(row)).received > 0n);
   const currency = (order.proof === null ? shown?.currency : null) ?? order.currency;
@@ -110,7 +110,10 @@ export function orderWords(order: Told, view: View): Words {
 
 type Trouble = Pick<ToldCase, 'class' | 'held' | 'missing' | 'currency' | 'evidence'> & { payment: ToldPayment };
 
-/** What is missing, held or not understood of a payment, by its ledger; a case knows why. */
+/**
+ * The missing and held money of a payment, by its ledgers, and its open cases. A case gives the
+ * reason.
+ */
 function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
   const open = payment.cases.filter(({ closedAt, held }) => closedAt === null && held === 0n);
   const booked = payment.ledgers.flatMap((row) => {
@@ -120,13 +123,13 @@ function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
     if (missing > 0n) return { ...about, class: 'reversed', rank: 0 };
     const why = payment.cases.findLast((one) => one.currency === currency && one.held > 0n);
     const trouble = { ...about, class: why?.class ?? 'unproven', evidence: why?.evidence ?? {} };
-    // A part payment that waits for its rest needs nobody.
+    // A part payment that waits for the rest needs no person.
     return held > 0n ? { ...trouble, rank: isRestAsked(payment) ? 4 : 2 } : [];
   });
   return [...booked, ...open.map((one) => ({ ...one, payment, rank: one.missing > 0n ? 1 : 3 }))];
 }
 
-/** The newest case about held money of the payment asked the customer to pay the rest. */
+/** Whether the newest case about held money of the payment asked the customer to pay the rest. */
 export function isRestAsked({ cases }: ToldPayment): boolean {
   return cases.findLast(({ held }) => held > 0n)?.decision === 'ask-rest';
 }
@@ -234,7 +237,7 @@ function shippingText(message: Told['messages'][number] | undefined, view: View)
   return message?.heldBy === null ? 'It is not sent to shipping yet.' : 'Nothing was sent.';
 }
 
-/** What happened in these cases, a sentence each. */
+/** One sentence for each case. */
 export async function caseSentences(prisma: PrismaClient, ids: bigint[], timeZone: string): Promise<string[]> {
   const cases = await prisma.case.findMany({ where: { id: { in: ids } }, include: TOLD_CASE, orderBy: { id: 'asc' } });
   return cases.map((one) => caseWords(one, { now: new Date(), timeZone }).sentence);

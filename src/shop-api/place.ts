@@ -9,9 +9,9 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 type Placed = { order: ViewedOrder; isNew: boolean };
 
 /**
- * Places the order of a shop that prices elsewhere; a checkout with its orderId pays it. The same
- * externalId and content again is the same order.
- * @throws {Problem} 422; 409 where the externalId stands for other content
+ * Places the order of a shop that sets its own prices. A checkout with its orderId pays it. The
+ * same externalId with the same content returns the same order.
+ * @throws {Problem} 422; 409 if the externalId was used with other content
  */
 export async function placeShopOrder(
   { prisma, gateway }: { prisma: PrismaClient; gateway: Gateway },
@@ -23,7 +23,7 @@ export async function placeShopOrder(
   const landing = returnUrlOf(returnUrl) ?? null;
   const content = (given: unknown) => digestOf([email, currency, lines, payBy, given, landing]);
   const contentHash = content(canonical(metadata));
-  // Version 1.0.0 stored the digest of the members in the order in which they came.
+  // Version 1.0.0 stored a digest that depends on the order of the metadata's members.
   const sameContent = [contentHash, content(metadata)];
   const find = async (): Promise<Placed | null> => {
     if (externalId === null) return null;
@@ -59,7 +59,7 @@ export async function placeShopOrder(
     });
     return { order, isNew: true };
   } catch (error) {
-    // The same order came at the same moment, and the other request was first.
+    // Another request placed the same order at the same moment and was first.
     const winner = constraintOf(error) === 'orders_external_id_key' ? await find() : null;
     if (winner === null) throw error;
     return winner;

@@ -16,13 +16,14 @@ import { placeShopOrder } from './place.ts';
 export type ShopApiParts = ActParts & { gateway: Gateway; token: Secret | null; landings: readonly URL[] };
 
 const PAGE_ROWS = 50;
-/** It holds the longest order that the fields allow: 500 lines of 200 characters, and metadata. */
+/** The longest order that the fields allow fits: 500 lines of 200 characters, and metadata. */
 const MAX_BODY = '1mb';
-/** Who acts, in the journal. */
+/** The name of the shop's system in the journal. */
 const BY = 'shop';
 
 /**
- * The calls of the shop's own system, by bearer SHOP_API_TOKEN. Without a token they are not there.
+ * The API of the shop's own system, with SHOP_API_TOKEN as bearer token. Without a token, its
+ * routes do not exist.
  */
 export function shopApiRoutes(parts: ShopApiParts): Router {
   const router = Router();
@@ -57,8 +58,8 @@ function orderRoutes(...[router, parts, guard, json]: Handlers): void {
     if (status !== undefined) where.status = status;
     if (since !== undefined) where.createdAt = { gte: new Date(since) };
     if (updatedSince !== undefined) where.updatedAt = { gte: new Date(updatedSince) };
-    // A page begins behind a place in the order of time, and not behind a row of the page before:
-    // that row may not fit the filter any more, and the rows behind it must not be passed over.
+    // A page begins after a position in time, not after a row of the previous page. That row may no
+    // longer match the filter, and the rows after it must not be skipped.
     if (last !== undefined) {
       const { id, createdAt } = last;
       where.OR = [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }];

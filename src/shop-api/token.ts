@@ -7,10 +7,10 @@ import { isSecret, type Secret } from '../platform/secret.ts';
 const WRONG_PER_MIN = 10;
 
 /**
- * Lets a request pass that bears one of these tokens. Wrong tokens are counted and limited, so that
+ * Admits a request that bears one of these tokens. Wrong tokens are counted and limited, so that
  * nobody can guess one. A correct token is never refused because of wrong ones.
- * @param name of the variable, for people
- * @param withoutTokens decides where there is none; left out: nothing is there then
+ * @param name the name of the variable, for people
+ * @param withoutTokens decides if there are no tokens; left out: the route does not exist then
  */
 export function requireToken(
   tokens: readonly Secret[],
@@ -22,8 +22,8 @@ export function requireToken(
     if (tokens.length === 0 && withoutTokens === undefined) throw new Problem('not-found');
     const given = /^Bearer (\S+)$/i.exec(req.get('authorization') ?? '')?.[1] ?? '';
     const isKnown = tokens.length === 0 ? withoutTokens?.(req) : tokens.some((token) => isSecret(given, token));
-    // Compare before counting: behind a proxy that is not trusted, wrong tokens of others count for
-    // the same address.
+    // Compare before counting: behind an untrusted proxy, other clients' wrong tokens count for the
+    // same address.
     if (isKnown !== true) {
       await wrong.take(networkOf(req.ip));
       throw new Problem('unauthorized', { detail: `Send "Authorization: Bearer" with ${name}.` });
@@ -32,13 +32,13 @@ export function requireToken(
   };
 }
 
-/** Headers that proxies and tunnels of any kind add to a request that they pass on. */
+/** Headers that proxies and tunnels of any kind add to the requests that they forward. */
 const PASSED_ON =
   /^(forwarded|via|cdn-loop|x-(forwarded|real|original|client|cluster|proxy|envoy|amzn|azure).*|.*-(client|connecting)-ip)$/;
 
 /**
- * Whether the client is on this machine. The address alone does not prove it: a proxy here calls
- * for the whole world.
+ * Whether the client is on this machine. The address alone does not prove it, because a local proxy
+ * forwards requests from anywhere.
  */
 export function isLocal(req: Request): boolean {
   const isNear = ['127.0.0.1', '::1', '::ffff:127.0.0.1'].includes(req.socket.remoteAddress ?? '');

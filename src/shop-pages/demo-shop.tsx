@@ -6,12 +6,12 @@ import { amountText, write } from '../reporting/words.ts';
 import { Frame, type Site } from './pages.tsx';
 
 /**
- * So many of a thing can be chosen. shop.css shows, without a script, the sum of the number that
- * is.
+ * The quantities that a shopper can choose. shop.css shows the sum for the chosen quantity, without
+ * a script.
  */
 const QUANTITIES = [1, 2, 3];
 
-/** @param stopped currencies, or {@link ALL} */
+/** @param stopped the stopped currencies, or {@link ALL} */
 export function DemoShop(props: Site & { products: readonly Product[]; stopped: readonly string[] }): VNode {
   const { products, stopped, ...site } = props;
   const { demo } = site.words;
@@ -50,7 +50,10 @@ export function DemoShop(props: Site & { products: readonly Product[]; stopped: 
 
 type PurchaseProps = Pick<Product, 'sku' | 'unitAmount' | 'currency'> & { words: Site['words']['demo'] };
 
-/** This is all that a shop needs: a plain form. `intent` lets it be sent twice and be one order. */
+/**
+ * This plain form is all that a shop needs. `intent` is the idempotency key: a form that is sent
+ * twice places one order.
+ */
 function Purchase({ sku, unitAmount, currency, words }: PurchaseProps): VNode {
   return (
     <form class="act" method="post" action="/checkout">
@@ -78,7 +81,7 @@ function Purchase({ sku, unitAmount, currency, words }: PurchaseProps): VNode {
   );
 }
 
-/** By what the demo sells; another product has none. */
+/** The drawings of the demo's products, by sku. Other products have none. */
 const DRAWINGS: Partial<Record<string, string[]>> = {
   'ankara-tote': [
     'M10 24h44l4 34H6zM22 30V16c0-12 20-12 20 0v14',

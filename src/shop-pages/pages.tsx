@@ -4,10 +4,10 @@ import type { Problem } from '../platform/problem.ts';
 import { amountText, write } from '../reporting/words.ts';
 import { momentText, tell, type ShownOrder, type State, type Told, type Words } from './told.ts';
 
-/** What all pages need. `home`: where the shop is; null: it is not known. */
+/** What all pages need. `home` is the address of the shop, or null if it is not known. */
 export type Site = { words: Words; home: string | null; isTest: boolean };
 
-/** A browser without script loads a page that waits again. */
+/** Without scripts, the browser reloads a waiting page after this time. */
 const REFRESH_SEC = 10;
 
 type FrameProps = Site & { title: string; order?: ShownOrder; isLive?: boolean; children: ComponentChildren };
@@ -65,19 +65,18 @@ const TONES: Partial<Record<State, string>> = {
   takenBack: 'bad',
   partTakenBack: 'bad',
 };
-/** Nobody needs to write to us about them. */
+/** States in which the shopper has no reason to write to us. */
 const CALM = new Set<State>(['paid', 'waiting', 'unpaid']);
 
 /**
- * Who knows the address of an order may see what was bought and how it stands, and nothing about a
- * person.
+ * Anybody who knows the address of an order may see its goods and its state, and no personal data.
  */
 export function OrderPage({ order, view, ...site }: Site & { order: ShownOrder; view: View }): VNode {
   const { words } = site;
   const { states, shop } = words;
   const told = tell(order, words, view);
   const { stamp, heading, truth, advice } = states[told.state];
-  // An amount stays on one line.
+  // Keep each amount on one line.
   const say = (text: string): string => write(text, told.values).replace(/(?<=[A-Z]{3}) (?=\d)/g, '\u00a0');
   const isLive = ['pending', 'failed', 'review'].includes(order.status);
   const button =
@@ -102,7 +101,7 @@ export function OrderPage({ order, view, ...site }: Site & { order: ShownOrder; 
   );
 }
 
-/** The plain form with which any shop lets an order be paid. */
+/** The plain form with which a shopper pays an order. */
 function PayForm({ id, button, isQuiet = false }: { id: string; button: string; isQuiet?: boolean }): VNode {
   return (
     <form method="post" action="/checkout">
@@ -156,7 +155,7 @@ function Receipt({ order, told, words, view }: ReceiptProps): VNode {
   );
 }
 
-/** What a shopper reads in place of a refusal that is made for programs. */
+/** The page that a shopper sees instead of a problem document. */
 export function ProblemPage({ problem, ...site }: Site & { problem: Problem }): VNode {
   const { problems, faults, mend } = site.words;
   const { type, options } = problem;

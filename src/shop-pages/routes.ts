@@ -23,14 +23,14 @@ export type ShopPageParts = {
 };
 
 /**
- * The pages of shoppers: an order as it stands, the demo shop, and what went wrong. To be mounted
- * after the routes whose refusals shoppers see.
- * @param ownOrigin as browsers reach this server
+ * The pages of shoppers: the state of an order, the demo shop, and problems. Mount them after the
+ * routes whose refusals shoppers see.
+ * @param ownOrigin our origin, as browsers reach it
  */
 export function shopPageRoutes(parts: ShopPageParts, ownOrigin: () => string): (Router | ErrorRequestHandler)[] {
   const { config, logger } = parts;
-  // At the address whose forms the checkout takes: who came by another name of this machine goes
-  // there.
+  // The links use our own origin, because the checkout accepts only forms from it. A visitor may
+  // have used another name of this machine.
   const siteOf = (): Site => {
     const home = config.demoShop ? `${ownOrigin()}/shop` : WORDS.shop.home || null;
     return { words: WORDS, home, isTest: config.mode === 'test' };
@@ -83,24 +83,24 @@ function headersOf(isTest: boolean): RequestHandler {
   return helmet({
     contentSecurityPolicy: {
       directives: {
-        // Browsers hold it against the redirect to the payment page too, and against those that
-        // follow there.
+        // Browsers apply this to the redirect to the payment page too, and to the redirects after
+        // it.
         formAction: isTest ? ["'self'", 'http:', 'https:'] : ["'self'", 'https:'],
         upgradeInsecureRequests: null,
       },
     },
-    // Our own forms must say where they come from, and the payment page gets no address of an
-    // order.
+    // The browser must send the origin of our own forms, and must not send the address of an order
+    // to the payment page.
     referrerPolicy: { policy: 'same-origin' },
   });
 }
 
-/** Where a browser, and no program, may stand before a refusal. */
+/** The paths where a browser gets a page instead of a problem document. */
 const PAGES = /^\/(checkout|shop|orders\/[^/]+\/page)(\/|$)/;
-/** The order's own page says all about them. */
+/** The order's own page explains these problems. */
 const TOLD_THERE = new Set<ProblemType>(['already-paid', 'under-review', 'order-cancelled', 'order-expired']);
 
-/** A shopper whose form is refused reads a page; programs get the refusal as it is. */
+/** Shows a page to a shopper whose form is refused. Programs get the problem document. */
 function problemPages(logger: Logger, headers: RequestHandler, siteOf: () => Site): ErrorRequestHandler {
   return (error: unknown, req, res, next) => {
     if (res.headersSent || !PAGES.test(req.path) || req.accepts(['json', 'html']) !== 'html') {

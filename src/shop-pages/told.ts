@@ -4,16 +4,12 @@ import { amountText, TOLD, totalsOf, write, type Totals } from '../reporting/wor
 import { dueOf } from '../orders/order.ts';
 import words from './words.json' with { type: 'json' };
 
-/**
- * Who wants other words, or another language, edits words.json; what stands in braces is filled in.
- */
+/** To change the words or the language, edit words.json. Names in braces are replaced by values. */
 export const WORDS = words;
 export type Words = typeof words;
 export type State = keyof Words['states'];
 
-/**
- * The figures of the journal that tell the shopper what went. Version 1.0.0 called them otherwise.
- */
+/** The figures of the journal for money that left. The last two names are from version 1.0.0. */
 const GONE = new Map([
   ['returned', 'returned'],
   ['refunded', 'refunded'],
@@ -35,7 +31,9 @@ export function findShown(prisma: PrismaClient, mode: Mode, id: string): Promise
 
 /** `amount` is in minor units. */
 type Row = { name: string; amount: bigint; currency: string; isSum: boolean };
-/** Money that went. `at`: when it was written down; null: nobody has yet. */
+/**
+ * Money that left. `at` is the time when this was recorded, or null if nobody has recorded it yet.
+ */
 type Move = Pick<Row, 'amount' | 'currency'> & {
   what: 'refunded' | 'wentBack' | 'takenBack';
   at: Date | null;
@@ -43,20 +41,23 @@ type Move = Pick<Row, 'amount' | 'currency'> & {
 };
 export type Told = {
   state: State;
-  /** What may be filled into a text, by name. */
+  /** The values for the names in the texts. */
   values: Record<string, string>;
   /**
-   * What was bought, its price, what came where it is another amount, what went, and what is paid
-   * in the end.
+   * The receipt: the goods, the price, the received amount if it differs, the money that left, and
+   * the final amount.
    */
   rows: Row[];
-  /** The payment that a bank would be asked about; null: none, or nobody needs to ask. */
+  /** The reference to ask a bank about. null: there is none, or no reason to ask. */
   reference: string | null;
 };
 
 type Sums = Totals & { currency: string };
 
-/** What the shopper is told of an order: by its ledger, whether a case is open or not. Pure. */
+/**
+ * What the shopper reads about an order. It follows from the ledger, whether a case is open or not.
+ * Pure.
+ */
 export function tell(order: ShownOrder, words: Words, view: View): Told {
   const { refunds, language } = words;
   const currencies = [...new Set([order.currency, ...order.payments.flatMap(receivedIn)])];
@@ -108,7 +109,7 @@ export function tell(order: ShownOrder, words: Words, view: View): Told {
   };
 }
 
-/** `26 November`, and with the year where it is another one. */
+/** `26 November`, with the year if it is another one. */
 function dayText(at: Date, language: string, { now, timeZone }: View): string {
   const year = dateOf(at, timeZone).slice(0, 4) === dateOf(now, timeZone).slice(0, 4) ? undefined : 'numeric';
   return new Intl.DateTimeFormat(language, { timeZone, day: 'numeric', month: 'long', year }).format(at);
@@ -120,7 +121,7 @@ export function momentText(at: Date, language: string, view: View): string {
   return `${dayText(at, language, view)}, ${time}`;
 }
 
-/** The currencies in which money came by a payment. */
+/** The currencies in which a payment received money. */
 function receivedIn(payment: ShownOrder['payments'][number]): string[] {
   const currencies = payment.ledgers.map(({ currency }) => currency);
   return currencies.filter((currency) => totalsOf([payment], currency).received > 0n);
@@ -130,7 +131,7 @@ function movesOf({ journal }: ShownOrder, { currency, missing, cameAndWent }: Su
   const written = journal.flatMap(({ counter, amount, at, data, ...row }): Move[] => {
     if (row.currency !== currency || amount === null) return [];
     const { number = null } = data as { number?: string | null };
-    // Held money that went before anybody decided about it was refunded by nobody.
+    // Held money that left before a decision was not refunded by the shop.
     const figure = GONE.get(counter ?? '');
     const isOurs = figure === 'refunded' || row.what === 'decided';
     const returned = isOurs ? 'refunded' : 'wentBack';
@@ -155,7 +156,7 @@ function stateOf(order: ShownOrder, sums: readonly Sums[], moves: readonly Move[
     return has('retained') ? 'extraKept' : 'paid';
   }
   if (has('held') || status === 'review') return heldState(order, sums);
-  // A page that was never handed out cannot have been paid.
+  // A payment page that was never handed out cannot have been paid.
   const isOpen = payments.some((one) => one.checkoutUrl !== null && one.status === 'open');
   const isTried = payments.some((one) => one.status === 'failed' || one.status === 'expired');
   if (status === 'pending' && isOpen) return 'waiting';
@@ -166,7 +167,7 @@ function stateOf(order: ShownOrder, sums: readonly Sums[], moves: readonly Move[
   return status === 'expired' ? 'over' : 'notPaid';
 }
 
-/** The surplus of the payment that paid the order, or another payment. */
+/** Tells whether the surplus came with the payment that paid the order or with another one. */
 function surplusState({ payments, paidReference }: ShownOrder): State {
   const paid = payments.find(({ reference }) => reference === paidReference);
   return paid?.ledgers.some(({ returned }) => returned > 0n) ? 'muchRefunded' : 'twiceRefunded';
@@ -178,8 +179,8 @@ function heldState(order: ShownOrder, [own, ...others]: readonly Sums[]): State 
   const held = own?.held ?? 0n;
   if (held > 0n && endedAt !== null) return 'late';
   if (partPaid > 0n && status !== 'review') return 'rest';
-  // Only the class knows whether it is the shopper who paid another amount, or the program that
-  // misreads it.
+  // Only the class of the case tells whether the shopper paid another amount or the program
+  // misreads the amount.
   const why = new Set(payments.flatMap(({ cases }) => cases.flatMap((one) => (one.held > 0n ? one.class : []))));
   if (why.has('underpaid') && held < amount) return 'little';
   return why.has('overpaid') && held > amount ? 'much' : 'review';

@@ -17,17 +17,20 @@ export type ReceiveParts = {
 
 type Call = { headers: IncomingHttpHeaders; body: Buffer; address: string };
 
-/** `stored`: it is on disk, and what it names is due. */
+/** `stored`: the webhook is on disk, and the payments that it names are due. */
 export type Receipt = 'stored' | 'bad-signature' | 'malformed-request';
 
-/** Whether the service signs its webhooks, and we check that. If not, anybody can send them. */
+/**
+ * Whether the service signs its webhooks and we check the signatures. If not, anybody can send
+ * webhooks.
+ */
 export function areSigned({ gateway, secrets }: Pick<ReceiveParts, 'gateway' | 'secrets'>): boolean {
   return secrets.length > 0 && gateway.adapter.webhook.signature !== null;
 }
 
 /**
- * Receives a webhook. Payments of ours that it names become due, and it is kept, without our key.
- * Nothing that it says is believed.
+ * Receives a webhook and stores it without our key. The payments of ours that it names become due.
+ * Nothing in it is believed.
  */
 export async function receiveWebhook(parts: ReceiveParts, { headers, body, address }: Call): Promise<Receipt> {
   const signed = areSigned(parts);
@@ -48,8 +51,8 @@ const MAX_REFERENCES = 100;
 type Kept = { digest: Uint8Array<ArrayBuffer>; text: string; references: string[]; signature: 'signed' | 'unsigned' };
 
 /**
- * Stores a webhook without our key; one with the same digest counts.
- * @returns how often it came, this time included
+ * Stores a webhook without our key. If the digest is known, it counts one more.
+ * @returns how often the webhook came, including this time
  */
 async function keep({ prisma, gateway }: ReceiveParts, kept: Kept, address: string): Promise<number> {
   const { mode } = gateway;
@@ -57,7 +60,7 @@ async function keep({ prisma, gateway }: ReceiveParts, kept: Kept, address: stri
   const body = new Uint8Array(Buffer.from(gateway.redact(kept.text)));
   const { times } = await prisma.webhook.upsert({
     where: { mode_digest: { mode, digest } },
-    // By `set`: as a plain list it would be compiled anew for each webhook, which took half of the
+    // With `set`: Prisma would compile a plain list anew for each webhook, which took half of the
     // time.
     create: { mode, digest, body, paymentReferences: { set: references }, signature, address },
     update: { times: { increment: 1 }, lastAt: new Date() },
@@ -66,17 +69,14 @@ async function keep({ prisma, gateway }: ReceiveParts, kept: Kept, address: stri
   return times;
 }
 
-/**
- * Stores a signed webhook whole, once. If it was not seen before, its payments are verified at
- * once.
- */
+/** Stores a signed webhook whole, once. If it is new, its payments are verified at once. */
 async function takeSigned(parts: ReceiveParts, text: string, named: string[], address: string): Promise<string[]> {
   const references = named.slice(0, MAX_REFERENCES);
   const times = await keep(parts, { digest: digestOf(text), text, references, signature: 'signed' }, address);
   return makeDue(parts.prisma, parts.gateway.mode, references, { isNews: times === 1 });
 }
 
-/** Payments that one unsigned webhook makes due, at most. */
+/** The most payments that one unsigned webhook makes due. */
 const MAX_UNSIGNED_DUE = 3;
 const MINUTE_MS = 60_000;
 
@@ -99,8 +99,8 @@ function isSigned({ gateway, secrets }: ReceiveParts, headers: IncomingHttpHeade
   const { webhook } = gateway.adapter;
   const plain = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const now = new Date();
-  // Rotation: retries keep the old secret, so each of them may fit. What an adapter throws is no
-  // signature.
+  // After a rotation, retries still use the old secret, so try each secret. If the adapter throws,
+  // there is no valid signature.
   return secrets.some((secret) => {
     try {
       return webhook.signature?.({ headers: plain, body, secret: secret.reveal(), now }) === true;
@@ -115,7 +115,8 @@ const FORM_TYPE = /^application\/x-www-form-urlencoded\b/i;
 const FIRST_FIELD = /^[\w.%+[\]-]+=\S*$/;
 
 /**
- * JSON or a form, by the bytes: services send either under any content type. undefined: neither.
+ * Parses JSON or a form by its bytes, because services send either under any content type.
+ * undefined: neither.
  */
 function parseBody(text: string, contentType: string): unknown {
   const bare = text.replace(/^\uFEFF/, '');
@@ -135,8 +136,8 @@ function referencesIn({ gateway, logger }: ReceiveParts, document: unknown): rea
 }
 
 /**
- * Counts a refused webhook, by reason and minute, and keeps the newest as a sample. Never fails the
- * answer.
+ * Counts a refused webhook by reason and minute, and keeps the newest one as a sample. A failure
+ * here must not fail the answer.
  */
 export async function noteRefused(
   { prisma, gateway }: ReceiveParts,
@@ -159,5 +160,5 @@ export async function noteRefused(
   });
 }
 
-/** Characters that show a person who sent it, and what. */
+/** The characters of a sample: enough to show a person the sender and the content. */
 const SAMPLE_LENGTH = 2_048;

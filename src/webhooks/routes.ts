@@ -6,17 +6,19 @@ import { asProblem, Problem, type ProblemType } from '../platform/problem.ts';
 import { areSigned, noteRefused, receiveWebhook, type ReceiveParts } from './receive.ts';
 
 const MAX_BODY = '128kb';
-/** Unsigned ones can come from anybody, so each address gets a share. */
+/** Anybody can send unsigned webhooks, so each client address has a limit. */
 const UNSIGNED_PER_SEC = 20;
-/** Of refused ones, so many a second are written down; the metrics count all. */
+/**
+ * The most refused webhooks that are stored each second, for each reason. The metrics count all.
+ */
 const NOTED_PER_SEC = 5;
 
 export type WebhookParts = ReceiveParts & {
-  /** Counts what became of a webhook. */
+  /** Counts the outcome of a webhook. */
   count: (outcome: string) => void;
 };
 
-/** The service's door. Its answer says only that the webhook is on disk. */
+/** The route for the service's webhooks. Its answer says only that the webhook is on disk. */
 export function webhookRoutes(parts: WebhookParts): Router {
   const router = Router();
   const { acknowledgement } = parts.gateway.adapter.webhook;
@@ -35,7 +37,7 @@ export function webhookRoutes(parts: WebhookParts): Router {
     });
   };
 
-  // Services probe the address before they use it.
+  // Health check for services that probe the webhook URL.
   router.get('/webhooks/payments', (_req, res) => {
     res.json({ status: 'ready' });
   });
@@ -43,7 +45,7 @@ export function webhookRoutes(parts: WebhookParts): Router {
     '/webhooks/payments',
     async (req, _res, next) => {
       if (isUnsigned) await unsigned.take(networkOf(req.ip));
-      // A valid signature says enough, whatever the type.
+      // A valid signature is enough, whatever the content type.
       if (
         isUnsigned &&
         !/^application\/(json|[\w.+-]+\+json|x-www-form-urlencoded)\b/i.test(req.get('content-type') ?? '')
@@ -64,7 +66,7 @@ export function webhookRoutes(parts: WebhookParts): Router {
   );
   router.use('/webhooks/payments', (async (error: unknown, req, _res, next) => {
     const problem = asProblem(error, isDatabaseAway);
-    // Above, it is not the sender's fault.
+    // From 500 on, the error is not the sender's fault.
     if (problem.status < 500) await refuse(req, problem.type);
     next(problem);
   }) satisfies ErrorRequestHandler);

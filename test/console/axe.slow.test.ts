@@ -6,13 +6,13 @@ import { openBrowser } from '../support/browser.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 
-// Each page of the console with what can stand on it, on a desk and on two phones, by light and in
-// the dark.
+// Each page of the console with everything that it may show, on a desktop and two phones, in light
+// and dark mode.
 
 let shop: Shop;
 let browser: Browser;
 let receiver: Receiver;
-/** What stands for a name in a path. */
+/** The values for the names in the paths. */
 const ids: Record<string, string> = { MONTH: new Date().toISOString().slice(0, 7) };
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -38,19 +38,22 @@ const at = (path: string): string => `${shop.url}/admin${path.replace(/[A-Z]+/, 
 
 const PAGES = ['', '/login', '/cases', '/cases/CASE', '/orders?tab=unsent', '/orders', '/orders/MUCH', '/checks'];
 const MORE = ['/orders/nobody', '/orders/REVERSED', '/orders/REVERSED/proof', '/find?q=nobody', '/money?month=MONTH'];
-test.each([...PAGES, ...MORE, '/checks/RUN', '/activity'])('/admin%s looks good', async (path) => {
+test.each([...PAGES, ...MORE, '/checks/RUN', '/activity'])('/admin%s fits and passes axe', async (path) => {
   await expectGoodLooks(browser, at(path));
 });
 
-test.each(['light', 'dark'] as const)('%s: what is missing, and what is asked before a deed', async (colorScheme) => {
-  const page = await browser.newPage({ colorScheme });
-  await page.goto(at('/orders/LITTLE'));
-  await page.getByLabel('I refunded NGN 8,000.00').check();
-  await page.getByRole('button', { name: 'Continue' }).click();
-  expect(await page.innerText('[role=alert]')).toMatch(/Nothing was done/);
-  await expectToLookGood(page);
-  await page.getByLabel('Refund number').first().fill('RF-1');
-  await page.getByRole('button', { name: 'Continue' }).click();
-  expect(await page.innerText('h1')).toBe('Refund of NGN 8,000.00 for this order?');
-  await expectToLookGood(page);
-});
+test.each(['light', 'dark'] as const)(
+  '%s mode: a refused form and a confirmation page pass axe',
+  async (colorScheme) => {
+    const page = await browser.newPage({ colorScheme });
+    await page.goto(at('/orders/LITTLE'));
+    await page.getByLabel('I refunded NGN 8,000.00').check();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    expect(await page.innerText('[role=alert]')).toMatch(/Nothing was done/);
+    await expectToLookGood(page);
+    await page.getByLabel('Refund number').first().fill('RF-1');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    expect(await page.innerText('h1')).toBe('Refund of NGN 8,000.00 for this order?');
+    await expectToLookGood(page);
+  },
+);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { buy } from '../money/support.ts';
 import { startShop, type Reply, type Shop } from '../support/shop.ts';
 
-// The console from outside, as a browser without scripts uses it.
+// The console as a browser without scripts uses it.
 
 const KEYS = { Ngozi: 'ngozi_key_of_no_money', Tunde: 'tunde_key_of_no_money', Vera: 'vera_key_of_no_money' };
 type Person = keyof typeof KEYS;
@@ -27,7 +27,7 @@ const open = (person: Person, path: string): Promise<Reply<string>> =>
 const send = (person: Person, path: string, form: Record<string, string>, more = {}): Promise<Reply<string>> =>
   shop.request('POST', path, { form, headers: { cookie: cookies[person], 'sec-fetch-site': 'same-origin', ...more } });
 
-/** The hidden fields of the first form on a page that does this. */
+/** The hidden fields of the page's first form for this action. */
 async function formOf(person: Person, path: string, what: string): Promise<Record<string, string>> {
   const { body } = await open(person, path);
   const form = body.split('<form').find((one) => one.includes(`name="do" value="${what}"`)) ?? '';
@@ -49,19 +49,19 @@ const PAGES: [path: string, title: RegExp][] = [
   ['/admin/activity', /^Activity$/],
 ];
 
-test.each(PAGES)('%s opens, with its heading', async (path, title) => {
+test.each(PAGES)('%s opens with its heading and without a script', async (path, title) => {
   const { status, body } = await open('Ngozi', path.replace('ORDER', order));
   expect(status).toBe(200);
   expect(/<h1>([^<]*)<\/h1>/.exec(body)?.[1]).toMatch(title);
   expect(body).not.toContain('<script');
 });
 
-test('the stylesheet is served to everybody', async () => {
+test('the stylesheet needs no log-in', async () => {
   const { status, headers } = await shop.request('GET', '/style.css');
   expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
 });
 
-test('who is not logged in is asked who it is, and comes to the page that was asked for', async () => {
+test('a visitor must log in with a correct key, and the log-in leads only to pages of the console', async () => {
   const { status, headers } = await shop.request('GET', '/admin/orders?tab=paid');
   expect([status, headers.get('location')]).toEqual([303, '/admin/login?to=%2Fadmin%2Forders%3Ftab%3Dpaid']);
   const form = { key: 'a wrong key', to: '/admin' };
@@ -70,12 +70,12 @@ test('who is not logged in is asked who it is, and comes to the page that was as
   expect((await shop.request('POST', '/admin/login', { form: away })).headers.get('location')).toBe('/admin');
 });
 
-test('an order is found by a word of its address, and opens at once', async () => {
+test('the search finds an order by a part of its e-mail address and opens it at once', async () => {
   const { status, headers } = await open('Ngozi', '/admin/find?q=ADA%40');
   expect([status, headers.get('location')]).toEqual([303, `/admin/orders/${order}`]);
 });
 
-test('a viewer sees no forms and no addresses, and can do nothing', async () => {
+test('a viewer sees no forms and only masked addresses, and cannot act', async () => {
   const { body } = await open('Vera', `/admin/orders/${order}`);
   expect(body).not.toContain('name="do"');
   expect(body).toContain('a***@example.com');
@@ -83,7 +83,7 @@ test('a viewer sees no forms and no addresses, and can do nothing', async () => 
   expect((await send('Vera', `/admin/orders/${order}`, { form, do: 'note', order, note: 'x' })).status).toBe(403);
 });
 
-test('a clerk sees in grey what needs an operator, and cannot do it', async () => {
+test('a clerk sees the forms of an operator disabled, and cannot send them', async () => {
   const { body } = await open('Tunde', `/admin/orders/${order}`);
   expect(body).toContain('needs an operator (Ngozi)');
   const form = await formOf('Tunde', `/admin/orders/${order}`, 'cases decide');
@@ -91,7 +91,7 @@ test('a clerk sees in grey what needs an operator, and cannot do it', async () =
   expect(status).toBe(403);
 });
 
-test('a form that no page of this log-in sent does nothing', async () => {
+test('a form with a wrong token or from another site does nothing', async () => {
   const path = `/admin/orders/${order}`;
   const fields = await formOf('Ngozi', path, 'note');
   expect((await send('Ngozi', path, { ...fields, note: 'x', form: 'another' })).status).toBe(403);
@@ -99,7 +99,7 @@ test('a form that no page of this log-in sent does nothing', async () => {
   expect(await shop.database.query(`SELECT FROM journal WHERE what = 'note'`)).toEqual([]);
 });
 
-test('a decision is asked about before it is made, keeps what was typed, and is made once', async () => {
+test('a decision needs a confirmation, keeps the typed values, and is made only once', async () => {
   const path = `/admin/orders/${order}`;
   const fields = await formOf('Ngozi', path, 'cases decide');
   const nothing = await send('Ngozi', path, { ...fields, as: 'refund' });

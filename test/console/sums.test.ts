@@ -3,8 +3,8 @@ import { buy, happens } from '../money/support.ts';
 import { eventually } from '../support/eventually.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-// Whatever happens to money, and whatever a person does about it: Today, Orders, Money and the CSV
-// tell the same sums.
+// After each movement of money and each decision, Today, Orders, Money and the CSV show the same
+// sums.
 
 const MONTH = new Date(Date.now() + 3_600_000).toISOString().slice(0, 7);
 let shop: Shop;
@@ -17,7 +17,7 @@ afterAll(() => shop.stop());
 const open = async (path: string): Promise<string> => (await shop.request<string>('GET', `/admin${path}`)).body;
 const atService = (name: string, act: string, more = {}) => happens(shop, bought[name]?.reference ?? '', act, more);
 
-/** Sends the form of a page that does this, and means it. */
+/** Sends the page's form for this action, and confirms it. */
 async function send(path: string, what: string, typed: Record<string, string> = {}): Promise<void> {
   const form = (await open(path)).split('<form').find((one) => one.includes(`name="do" value="${what}"`)) ?? '';
   const hidden = [...form.matchAll(/"hidden" name="(\w+)" value="([^"]*)"/g)].map(([, ...pair]) => pair);
@@ -40,17 +40,18 @@ async function buyDjembe(): Promise<void> {
   await atService('drum', 'pay');
 }
 
-/** In minor units; nothing is 0. */
+/** In minor units. An empty text is 0. */
 const minor = (text = ''): number => Number(text.replace(/[^\d−-]/g, '').replace('−', '-'));
 /**
- * The rows of a page's tables, as what stands in their cells; the head has none above the names.
+ * The rows of a page's tables, as the texts of their cells. The head row has no cell above the
+ * names.
  */
 const rowsOf = (html: string) => html.split('<tr>').map((row) => row.split(/(?:<[^>]+>)+/).filter(Boolean));
 const TYPES = ['Paid', 'Refunded', 'Taken back', 'Came back', 'Kept', 'Earned'];
 
 /**
- * What is earned this month, and held now, as each place tells it; the CSV must add up to the table
- * beside it.
+ * The earned amount of this month and the held money, as each page shows them. The rows of the CSV
+ * must add up to the table on the page.
  */
 async function told(currency: string): Promise<{ earned: number[]; held: number[] }> {
   const paths = ['', '/cases', '/orders?day=this-month', `/money?month=${MONTH}`, `/money.csv?month=${MONTH}`];
@@ -73,20 +74,20 @@ const all = (earned: number, held: number) => ({ earned: [earned, earned, earned
 test.each<[what: string, act: () => Promise<unknown>, ngn: number, xof: number, held: number]>([
   ['a payment', async () => (bought.back = await buy(shop)), 8500, 0, 0],
   ['a refund', () => decide('back', { amount: '10.00', number: 'RF-1' }, 'orders refund'), 8490, 0, 0],
-  ['too little', async () => (bought.under = await buy(shop, { amount: 8000 })), 8490, 0, 8000],
-  ['too little, accepted', () => decide('under', { as: 'accept', note: 'fine' }), 16_490, 0, 0],
-  ['too much', async () => (bought.over = await buy(shop, { amount: 9000 })), 16_490, 0, 9000],
-  ['too much, its rest refunded', () => decide('over', { number: 'RF-2' }), 24_990, 0, 0],
-  ['paid twice', buyTwice, 33_490, 0, 8500],
-  ['paid twice, once refunded', () => decide('twice', { number: 'RF-3' }), 33_490, 0, 0],
-  ['another currency', buyDjembe, 33_490, 65_000, 0],
-  ['taken back in part', () => atService('drum', 'reverse', { amount: 5000 }), 33_490, 60_000, 0],
-])('%s: all places tell the same sums', async (_what, act, ngn, xof, held) => {
+  ['a payment of too little', async () => (bought.under = await buy(shop, { amount: 8000 })), 8490, 0, 8000],
+  ['accepting too little', () => decide('under', { as: 'accept', note: 'fine' }), 16_490, 0, 0],
+  ['a payment of too much', async () => (bought.over = await buy(shop, { amount: 9000 })), 16_490, 0, 9000],
+  ['a refund of the surplus', () => decide('over', { number: 'RF-2' }), 24_990, 0, 0],
+  ['a second payment', buyTwice, 33_490, 0, 8500],
+  ['a refund of the second payment', () => decide('twice', { number: 'RF-3' }), 33_490, 0, 0],
+  ['a payment in another currency', buyDjembe, 33_490, 65_000, 0],
+  ['a reversal of a part', () => atService('drum', 'reverse', { amount: 5000 }), 33_490, 60_000, 0],
+])('after %s, all pages show the same sums', async (_what, act, ngn, xof, held) => {
   await act();
   expect([await told('NGN'), await told('XOF')]).toEqual([all(ngn * 100, held * 100), all(xof, 0)]);
 });
 
-test('the service shows what the pages said to do: a comparison changes no sum, and opens no case', async () => {
+test('after the refunds at the service, a comparison changes no sum and opens no case', async () => {
   for (const [name, amount] of Object.entries({ back: 10, over: 500, twice: 8500 }))
     await atService(name, 'reverse', { amount });
   await send('/checks', 'compare');

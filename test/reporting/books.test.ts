@@ -9,22 +9,22 @@ import { Secret } from '../../src/platform/secret.ts';
 import { bookPages, bookTotals } from '../../src/reporting/books.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 
-// The books of months: money leaves them in the month in which it went, whether somebody decides
+// The books by month: money leaves them in the month in which it left, whether a person decides
 // about it or not.
 
 const ZONE = 'Africa/Lagos';
-/** The last two moments of January in Lagos, and the first of February. */
+/** The last two milliseconds of January in Lagos, and the first one of February. */
 const PAID_AT = '2026-01-31T22:59:59.998Z';
 const JANUARY = '2026-01-31T22:59:59.999Z';
 const FEBRUARY = '2026-01-31T23:00:00Z';
 const MARCH = '2026-03-15T12:00:00Z';
 
 type Step = [at: string, what: string, change: (ledger: Ledger) => Ledger];
-/** Surplus that left by itself is booked in the same change. */
+/** Books surplus that left by itself in the same change. */
 const withReturned = (at: string, ledger: Ledger): Ledger =>
   book(ledger, { returned: returnedByItself(ledger) }, new Date(at));
 const CHARGE = { outcome: 'paid' as const, id: 'c1', isHere: true, isDoubted: false };
-/** Verify reports a charge, and how much of it is left. */
+/** Verify reports a charge and its balance. */
 const reports = (at: string, received: bigint, balance = received): Step => [
   ...([at, 'reported by verify'] as const),
   (one) => withReturned(at, observeVerify(one, { ...CHARGE, received, balance })),
@@ -53,43 +53,59 @@ const REFUNDED = books(JANUARY, 'refunded', { refunded: 10n });
 const STORIES: [what: string, steps: Step[], movements: string[]][] = [
   ['paid', PAID, ['01 paid 100']],
   ['held', [reports(JANUARY, 100n)], []],
-  ['a refund, and what it takes', [...PAID, REFUNDED, reports(MARCH, 100n, 90n)], ['01 paid 100', '01 refunded -10']],
-  ['nobody decided about a chargeback', TAKEN, ['01 paid 100', '02 taken back -40']],
-  ['it was lost', [...TAKEN, books(MARCH, 'decided', { writtenOff: 40n })], ['01 paid 100', '02 taken back -40']],
-  ['it was a refund', [...TAKEN, books(MARCH, 'refunded', { refunded: 40n })], ['01 paid 100', '02 taken back -40']],
   [
-    'a refund of more than it',
+    'a refund, which verify then shows',
+    [...PAID, REFUNDED, reports(MARCH, 100n, 90n)],
+    ['01 paid 100', '01 refunded -10'],
+  ],
+  ['a chargeback without a decision', TAKEN, ['01 paid 100', '02 taken back -40']],
+  [
+    'a chargeback, written off',
+    [...TAKEN, books(MARCH, 'decided', { writtenOff: 40n })],
+    ['01 paid 100', '02 taken back -40'],
+  ],
+  [
+    'a chargeback, recorded as a refund',
+    [...TAKEN, books(MARCH, 'refunded', { refunded: 40n })],
+    ['01 paid 100', '02 taken back -40'],
+  ],
+  [
+    'a refund larger than the chargeback',
     [...TAKEN, books(MARCH, 'refunded', { refunded: 50n })],
     ['01 paid 100', '02 taken back -40', '03 refunded -10'],
   ],
   [
-    'a refund by the bank, beside it',
+    'an off-provider refund beside a chargeback',
     [...TAKEN, books(MARCH, 'refunded', { refunded: 45n, offProvider: 45n })],
     ['01 paid 100', '02 taken back -40', '03 refunded -45'],
   ],
-  ['it came back', [...TAKEN, reports(MARCH, 100n)], ['01 paid 100', '02 taken back -40', '03 came back 40']],
-  ['held money that goes by itself', [reports(JANUARY, 100n), reports(FEBRUARY, 100n, 0n)], []],
   [
-    'more than the held money goes',
+    'a chargeback that came back',
+    [...TAKEN, reports(MARCH, 100n)],
+    ['01 paid 100', '02 taken back -40', '03 came back 40'],
+  ],
+  ['held money that leaves by itself', [reports(JANUARY, 100n), reports(FEBRUARY, 100n, 0n)], []],
+  [
+    'an outflow larger than the held money',
     [...PAID, reports(JANUARY, 130n), reports(FEBRUARY, 130n, 0n)],
     ['01 paid 100', '02 taken back -100'],
   ],
   [
-    'a charge that goes while another comes',
+    'one charge leaves while another comes',
     [...PAID, lists(FEBRUARY, ['c1', 100n], ['c2', 100n], ['x1', -100n])],
     ['01 paid 100'],
   ],
-  ['held money is kept', [reports(JANUARY, 70n), books(MARCH, 'decided', { retained: 70n })], ['03 kept 70']],
+  ['held money that is retained', [reports(JANUARY, 70n), books(MARCH, 'decided', { retained: 70n })], ['03 kept 70']],
   [
-    'a refund that never was is kept',
+    'a refund that never left and is recovered',
     [...PAID, REFUNDED, books(MARCH, 'decided', { recovered: 10n })],
     ['01 paid 100', '01 refunded -10', '03 kept 10'],
   ],
 ];
 
 /**
- * Lines as version 1.0.0 wrote them. The upgrade added each `missing` at the time of the line that
- * it follows from.
+ * Lines as version 1.0.0 wrote them. The upgrade added each `missing` line with the time of the
+ * line that caused it.
  */
 const OLD_LINES: [at: string, counter: string, amount: bigint][] = [
   [PAID_AT, 'came', 200n],
@@ -136,7 +152,7 @@ async function addLine(reference: string, at: string, what: string, { counter, a
   );
 }
 
-/** All lines of one step have one time. */
+/** All lines of one step have the same time. */
 async function played(reference: string, steps: Step[]): Promise<Ledger> {
   await addPayment(reference);
   let ledger = EMPTY;
@@ -164,15 +180,15 @@ async function movementsOf(what: string): Promise<string[]> {
   return told;
 }
 
-test.each(STORIES)('%s', async (what, _steps, movements) => {
+test.each(STORIES)('%s: each movement is booked in its month', async (what, _steps, movements) => {
   expect(await movementsOf(what)).toEqual(movements);
 });
 
-test('what version 1.0.0 wrote is counted by its names, and a loss in the month in which it went', async () => {
+test('lines of version 1.0.0 count under their old names, and a loss counts in the month in which it left', async () => {
   expect(await movementsOf(OLD)).toEqual(OLD_MOVEMENTS);
 });
 
-test('the rows of all months are what is ours and not taken back, and the totals of a month are its rows', async () => {
+test('the rows of all months add up to what is ours, and the rows of a month add up to its totals', async () => {
   const sum = (amounts: number[]) => amounts.reduce((all, one) => all + one, 0);
   let earned = 0;
   for (const month of MONTHS) {

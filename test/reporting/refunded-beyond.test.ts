@@ -4,7 +4,7 @@ import { asShop, letPass, startDesk, type Desk } from '../reconciliation/support
 import { settle } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// A service that says more went back than came: what did not come did not go.
+// A service reports a refund larger than its payment. Only money that came can leave.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.stop());
 
-/** All figures with decimals that the reports tell, in major units. */
+/** All figures with decimals in the reports, in major units. */
 async function figures(orderId: string): Promise<number[]> {
   const month = new Date().toISOString().slice(0, 7);
   const reports = [
@@ -34,7 +34,7 @@ async function figures(orderId: string): Promise<number[]> {
   );
 }
 
-test('of a payment of 25 of which 1000 was refunded, no report tells more than 25 that came or went', async () => {
+test('if the service reports a refund of 1000 for a payment of 25, no report shows more than 25', async () => {
   const lines = [{ description: 'A bead', unitAmount: '25', quantity: 1 }];
   const placed = await asShop(desk, '/orders', { email: 'ada@example.com', currency: 'NGN', lines });
   const { orderId } = placed.body as Checkout;
@@ -46,7 +46,7 @@ test('of a payment of 25 of which 1000 was refunded, no report tells more than 2
   const told = await figures(orderId);
   expect(told).toContain(25);
   expect(Math.max(...told)).toBe(25);
-  // The list says the same.
+  // The history says the same.
   for (let run = 0; run < 2; run += 1) {
     await letPass(desk, reference, '1 minute');
     expect(await desk.reconcile()).toMatchObject({ report: { complete: true } });

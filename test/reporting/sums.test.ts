@@ -9,7 +9,7 @@ import { asShop, buy, command, happens, saying, SHOP_TOKEN, stands } from '../mo
 import { LEDGERS } from '../support/ledgers.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 
-// A day of a shop: whoever asks, and however, is told the same sums.
+// A day of a shop: all reports show the same sums.
 
 const VIEW = { now: new Date(), timeZone: 'Africa/Lagos' };
 const MONTH = new Date(VIEW.now.getTime() + 3_600_000).toISOString().slice(0, 7);
@@ -26,7 +26,7 @@ beforeAll(async () => {
     await decidedAs('refund', { amount: 9000 }, 'RF-1'),
     await decidedAs('keep', { amount: 100 }),
     await takenBack('write-off'),
-    // Nobody decides about the last three.
+    // Nobody has decided about the last three.
     await takenBack(),
     (await buy(shop, { amount: 4000 })).orderId,
     (await shop.checkout()).orderId,
@@ -82,7 +82,7 @@ const csv = async (name: ExportName) => (await collect(exportCsv(database.prisma
 const minor = (text = ''): number => Number(text.replace(/[^\d−-]/g, '').replace('−', '-'));
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-test('the ledger, the stories, the books, the cases and the CSV give the same sums', async () => {
+test('the ledger, the stories, the books, the cases and the CSV show the same sums', async () => {
   const [ledger] = await shop.database.query(`SELECT sum(ours) AS ours, sum(held) AS held FROM ${LEDGERS}`);
   const { ours, held } = { ours: Number(ledger?.ours), held: Number(ledger?.held) };
   expect({ ours, held }).toEqual({ ours: 850_000 + 849_000 + 800_000 + 850_000 + 10_000 + 0 + 0, held: 400_000 });
@@ -123,7 +123,7 @@ test('the ledger, the stories, the books, the cases and the CSV give the same su
   expect(Number(open?.held)).toBe(held);
 });
 
-test('each order is told in its words, as its ledger stands', async () => {
+test('each order has the badge that follows from its ledger', async () => {
   const badges = (await Promise.all(orders.map(told))).map(({ words }) => words.badge);
   expect(badges).toEqual([
     ...[
@@ -140,7 +140,7 @@ test('each order is told in its words, as its ledger stands', async () => {
   ]);
 });
 
-test('a story says what happened and what is next, and shows each stored answer with its digest', async () => {
+test('a story shows the events, and the digest of each stored answer', async () => {
   const [, refunded = ''] = orders;
   const text = textOfStory(await told(refunded), VIEW);
   expect(text).toMatch(/a\*\*\*@example.com/);
@@ -158,14 +158,14 @@ test('a story says what happened and what is next, and shows each stored answer 
   expect(text).toContain(`sha256 ${String(stored?.sha)}`);
 });
 
-test('the proof for a bank is one page of HTML without a script, with what people typed as text', async () => {
+test('the proof for a bank is one HTML page without scripts, and escapes what people typed', async () => {
   const page = (await proofPage(database.prisma, 'test', orders[1] ?? '', VIEW)) ?? '';
   expect(page).toMatch(/ada@example.com[^]*NGN 8,500.00[^]*&#60;b&#62;late[^]*The record is complete/);
   expect(page).not.toMatch(/<script|<b>|<link|src=/);
   expect(page).not.toMatch(/today|yesterday/);
 });
 
-test('money of a stranger is told by its reference', async () => {
+test('an unmatched payment has a story under its reference', async () => {
   const reference = 'stranger0stranger0stranger';
   const payment = { create: true, email: 'eve@example.com', amount: 2000, currency: 'NGN', notify: false };
   await shop.sandboxPost(`/transactions/${reference}/pay`, payment);
@@ -177,7 +177,7 @@ test('money of a stranger is told by its reference', async () => {
   expect(await explain(database.prisma, 'live', { reference }, VIEW)).toBeNull();
 });
 
-test('a record that was changed, or lacks an entry, is found', async () => {
+test('a story reports a changed or a missing journal entry', async () => {
   const [first = '', second = ''] = orders;
   await shop.database.query('ALTER TABLE journal DISABLE TRIGGER journal_is_written_once');
   const change = `UPDATE journal SET amount = amount - 1 WHERE order_id = $1 AND counter = 'received' RETURNING id`;
@@ -188,7 +188,7 @@ test('a record that was changed, or lacks an entry, is found', async () => {
   expect((await told(second)).chain.brokenAt).not.toBeNull();
 });
 
-test('an export comes in pieces under one header, oldest first, and no cell is a formula', async () => {
+test('an export has pieces under one header, the oldest row first, and no formulas', async () => {
   await shop.database.query(`
     INSERT INTO orders (id, mode, external_id, email, amount, currency, created_at)
     SELECT lpad(n::text, 24, '0'), 'test', '=cmd' || n, '@a,b"@example.com', 100, 'XOF', now() + n * interval '1 minute'

@@ -20,7 +20,7 @@ afterAll(async () => {
   await shop.stop();
 });
 
-test('a stranger buys two djembes without a script: / leads to the shop, and the purchase to "Thank you"', async () => {
+test('without scripts, / leads to the shop, and a shopper who buys two djembes reads "Thank you"', async () => {
   const page = await browser.newPage({ javaScriptEnabled: false });
   await page.goto(shop.url);
   expect(page.url()).toBe(`${shop.url}/shop`);
@@ -35,7 +35,7 @@ test('a stranger buys two djembes without a script: / leads to the shop, and the
   expect(await page.innerText('main')).toMatch(/2 × Djembe, 30 cm\s+XOF 130,000\s+Total\s+XOF 130,000/s);
 });
 
-test('a form that is sent twice is one order, and once that is paid, the form leads to its page', async () => {
+test('a form that is sent twice places one order, and leads to its page once it is paid', async () => {
   const [, intent = ''] = /name="intent" value="(.+?)"/.exec((await shop.request<string>('GET', '/shop')).body) ?? [];
   const form = { sku: 'ankara-tote', email: 'ada@example.com', intent };
   const send = () => shop.request('POST', '/checkout', { form, headers: { accept: 'text/html' } });
@@ -45,7 +45,7 @@ test('a form that is sent twice is one order, and once that is paid, the form le
   await eventually(async () => (await send()).headers.get('location')?.endsWith('/page') === true);
 });
 
-test('a stopped currency has its notice and no button, and the others are sold', async () => {
+test('a stopped currency has a notice and no button, and the other currencies stay on sale', async () => {
   await asShop(shop, '/checkouts/stop', { currency: 'XOF', reason: 'a secret reason' });
   const page = await browser.newPage();
   await page.goto(`${shop.url}/shop`);
@@ -67,7 +67,7 @@ test.each<[string, object | null, string, number, string]>([
   [`/checkout/return/${'x'.repeat(26)}`, null, 'not-found', 404, 'There is nothing here'],
   [`/orders/${'x'.repeat(24)}/page`, null, 'not-found', 404, 'There is nothing here'],
   ['/orders/%00/page', null, 'not-found', 404, 'There is nothing here'],
-])('%s of %j: a program gets the problem %s, and a browser a page', async (path, given, type, status, said) => {
+])('%s with %j: a program gets the problem %s, and a browser gets a page', async (path, given, type, status, said) => {
   const form = given === null ? {} : { form: given as Record<string, string> };
   const ask = (accept: string) => shop.request(given ? 'POST' : 'GET', path, { ...form, headers: { accept } });
   expect(await ask('*/*')).toMatchObject({ status, body: { type: `/problems/${type}` } });
@@ -75,7 +75,7 @@ test.each<[string, object | null, string, number, string]>([
   expect([page.status, textOf(String(page.body))]).toEqual([status, expect.stringContaining(said)]);
 });
 
-test('where the payment page cannot be opened, the order is kept; it is paid with the keyboard alone', async () => {
+test('if the payment page cannot be opened, the order is kept, and can be paid with the keyboard alone', async () => {
   await shop.sandboxPost('/faults', { endpoint: 'initialize', kind: 'status', body: {}, status: 503 });
   const page = await browser.newPage();
   await page.goto(`${shop.url}/shop`);
@@ -90,7 +90,7 @@ test('where the payment page cannot be opened, the order is kept; it is paid wit
   await page.getByRole('heading', { name: 'Thank you, your order is paid' }).waitFor();
 });
 
-test('all that is said stands in the file of words, whatever went wrong', () => {
+test('every text of the demo shop and of the problem pages comes from words.json', () => {
   const site = { words: FOREIGN, home: '/', isTest: true };
   const products = [{ sku: 'x', name: '', description: '', image: '', unitAmount: 5n, currency: 'XOF' }];
   for (const stopped of [[], ['XOF'], ['*']]) {
@@ -111,7 +111,7 @@ test.each([
   [production, 404],
   [{ ...production, DEMO_SHOP: 'on' }, 200],
   [{ DEMO_SHOP: 'off' }, 404],
-])('%j: the demo shop is answered %i, and pages of orders are there', async (env, status) => {
+])('with %j, the demo shop answers %i, and the pages of orders exist', async (env, status) => {
   const own = await startShop({ env });
   const look = async (path: string) => own.request<string>('GET', path, { headers: { accept: 'text/html' } });
   expect([(await look('/shop')).status, (await look('/')).status]).toEqual([status, status === 200 ? 302 : 404]);

@@ -10,12 +10,12 @@ import { asShop, decide, startDesk, type Desk } from '../reconciliation/support.
 import { openBrowser } from '../support/browser.ts';
 import { expectGoodLooks, expectToFit, FOREIGN, textOf, unsaid } from './support.ts';
 
-// What a shopper reads of an order of NGN 8,500.00, whatever became of its money.
+// The page of an order of NGN 8,500.00, in each state of its money.
 
 const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'long' }).format(new Date());
 let desk: Desk;
 let browser: Browser;
-/** An order in each state, once the first tests have made them. */
+/** An order in each state. The first tests make them. */
 const made = new Map<string, string>();
 beforeAll(async () => {
   [desk, browser] = await Promise.all([startDesk(), openBrowser()]);
@@ -34,7 +34,9 @@ async function placed(): Promise<string> {
   return (body as { orderId: string }).orderId;
 }
 
-/** Paid, perhaps taken back, and perhaps decided about. */
+/**
+ * An order that is paid, reversed if `reversal` is given, and then decided if `decision` is given.
+ */
 async function paid(payment = {}, reversal: object | null = null, ...decision: string[]): Promise<string> {
   const { orderId, reference } = await buy(desk, payment);
   if (reversal !== null) await happens(desk, reference, 'reverse', reversal);
@@ -48,7 +50,10 @@ async function refunded(amount: string): Promise<string> {
   return orderId;
 }
 
-/** Its payment fails; then it is paid with a second payment, and with the first one as well. */
+/**
+ * An order whose first payment fails. A second payment pays it, and then the first payment is paid
+ * too.
+ */
 async function twice(act = '', ...decision: string[]): Promise<string> {
   const { orderId, reference } = await desk.checkout();
   await happens(desk, reference, 'fail');
@@ -61,7 +66,7 @@ async function twice(act = '', ...decision: string[]): Promise<string> {
   return orderId;
 }
 
-/** Begun to be paid, and ended: by the shop, or by its deadline. */
+/** An order with an open payment that the shop cancels or whose deadline passes. */
 async function ended(status: 'cancelled' | 'expired', isPaidLater = false): Promise<string> {
   const orderId = await placed();
   const { reference } = await payAgain(orderId);
@@ -79,37 +84,85 @@ const THANKS = 'Thank you, your order is paid';
 const LOOK = 'We look at it and write to you. Do not pay again.';
 const DAYS = 'It can take some days until your bank shows it.';
 
-/** What the receipt ends with; null: with the price. */
+/** `end` is the last row of the receipt. null: the price. */
 test.each<[state: string, make: () => Promise<string>, heading: string, said: string, end: string | null]>([
-  ['begun by nobody', placed, 'This order waits for your payment', 'It costs NGN 8,500.00.', null],
+  ['without a payment', placed, 'This order waits for your payment', 'It costs NGN 8,500.00.', null],
   ['waiting', async () => (await desk.checkout()).orderId, 'Your payment is not confirmed yet', 'If you paid,', null],
   ['paid', paid, THANKS, 'We received NGN 8,500.00. Keep your order number.', null],
   ['not paid', () => twice('fail'), 'The payment did not go through', 'nothing was charged. If your bank shows', null],
   [
-    'over',
+    'expired',
     () => ended('expired'),
     'The time to pay for this order is over',
     'nothing was charged. Do not pay for it',
     null,
   ],
-  ['little', () => some(80), 'We received a part of your payment', `NGN 80.00 of NGN 8,500.00. ${LOOK}`, 'Paid 80.00'],
-  ['little, accepted', () => some(80, 'accept'), THANKS, 'We received NGN 80.00.', 'Paid 80.00'],
-  ['little, kept', () => some(80, 'keep'), 'This order is closed', 'we kept NGN 80.00. Write to us if', 'Paid 80.00'],
-  ['little, back', () => some(80, ...refund), 'We refunded your payment', `NGN 80.00 on ${DAY}, number RF-1.`, '0.00'],
-  ['much', () => some(9000), 'You paid too much', 'We refund NGN 500.00. Do not pay again.', 'Paid 9,000.00'],
-  ['much, back', () => some(9000, ...refund), THANKS, `We refunded NGN 500.00, number RF-1. ${DAYS}`, '8,500.00'],
-  ['in euros', () => paid({ currency: 'EUR' }), 'You paid in another currency', 'EUR 8,500.00 for', 'Paid 8,500.00'],
-  ['of another unit', () => some(85), 'We are looking at your payment', LOOK, 'Paid 85.00'],
-  ['twice', twice, THANKS, `NGN 8,500.00 too much. ${LOOK}`, 'Paid 17,000.00'],
-  ['twice, back', () => twice('', ...refund), THANKS, 'We refunded the second NGN 8,500.00, number', '8,500.00'],
-  ['twice, gone', () => twice('reverse'), THANKS, `NGN 8,500.00 went back to you. ${DAYS}`, '8,500.00'],
-  ['twice, kept', () => twice('', 'keep'), THANKS, 'we kept NGN 8,500.00. Write to us if', 'Paid 17,000.00'],
+  [
+    'underpaid',
+    () => some(80),
+    'We received a part of your payment',
+    `NGN 80.00 of NGN 8,500.00. ${LOOK}`,
+    'Paid 80.00',
+  ],
+  ['underpaid, accepted', () => some(80, 'accept'), THANKS, 'We received NGN 80.00.', 'Paid 80.00'],
+  [
+    'underpaid, kept',
+    () => some(80, 'keep'),
+    'This order is closed',
+    'we kept NGN 80.00. Write to us if',
+    'Paid 80.00',
+  ],
+  [
+    'underpaid, refunded',
+    () => some(80, ...refund),
+    'We refunded your payment',
+    `NGN 80.00 on ${DAY}, number RF-1.`,
+    '0.00',
+  ],
+  ['overpaid', () => some(9000), 'You paid too much', 'We refund NGN 500.00. Do not pay again.', 'Paid 9,000.00'],
+  [
+    'overpaid, refunded',
+    () => some(9000, ...refund),
+    THANKS,
+    `We refunded NGN 500.00, number RF-1. ${DAYS}`,
+    '8,500.00',
+  ],
+  [
+    'paid in euros',
+    () => paid({ currency: 'EUR' }),
+    'You paid in another currency',
+    'EUR 8,500.00 for',
+    'Paid 8,500.00',
+  ],
+  ['paid in another unit', () => some(85), 'We are looking at your payment', LOOK, 'Paid 85.00'],
+  ['paid twice', twice, THANKS, `NGN 8,500.00 too much. ${LOOK}`, 'Paid 17,000.00'],
+  [
+    'paid twice, refunded',
+    () => twice('', ...refund),
+    THANKS,
+    'We refunded the second NGN 8,500.00, number',
+    '8,500.00',
+  ],
+  ['paid twice, reversed', () => twice('reverse'), THANKS, `NGN 8,500.00 went back to you. ${DAYS}`, '8,500.00'],
+  ['paid twice, kept', () => twice('', 'keep'), THANKS, 'we kept NGN 8,500.00. Write to us if', 'Paid 17,000.00'],
   ['refunded', () => refunded('8500.00'), 'We refunded your payment', `on ${DAY}, number RF-3. ${DAYS}`, '0.00'],
-  ['partly', () => refunded('10'), 'We refunded a part of your payment', `10.00 on ${DAY}, number RF-3.`, '8,490.00'],
+  [
+    'partly refunded',
+    () => refunded('10'),
+    'We refunded a part of your payment',
+    `10.00 on ${DAY}, number RF-3.`,
+    '8,490.00',
+  ],
   ['reversed', takenBack, 'Your bank took this payment back', `NGN 8,500.00. If you did not ask for that`, '0.00'],
-  ['lost', () => takenBack({}, 'write-off'), 'Your bank took this payment back', 'NGN 8,500.00.', '0.00'],
-  ['less', () => takenBack({ amount: 5 }), 'Your bank took a part of this payment back', 'NGN 5.00.', '8,495.00'],
-  ['reversed, ours', () => takenBack({}, ...refund), 'We refunded your payment', `on ${DAY}, number RF-1.`, '0.00'],
+  ['written off', () => takenBack({}, 'write-off'), 'Your bank took this payment back', 'NGN 8,500.00.', '0.00'],
+  [
+    'partly reversed',
+    () => takenBack({ amount: 5 }),
+    'Your bank took a part of this payment back',
+    'NGN 5.00.',
+    '8,495.00',
+  ],
+  ['reversed, refunded', () => takenBack({}, ...refund), 'We refunded your payment', `on ${DAY}, number RF-1.`, '0.00'],
   [
     'cancelled',
     () => ended('cancelled'),
@@ -118,31 +171,34 @@ test.each<[state: string, make: () => Promise<string>, heading: string, said: st
     null,
   ],
   [
-    'late',
+    'paid late',
     () => ended('expired', true),
     'You paid after this order had ended',
     `We received NGN 8,500.00. ${LOOK}`,
     null,
   ],
-])('of an order %s the shopper reads what is true, and what it comes to', async (state, make, heading, said, end) => {
-  const orderId = await make();
-  made.set(state, orderId);
-  const { status, headers, body } = await desk.request<string>('GET', `/orders/${orderId}/page`);
-  expect([status, headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual([200, 'no-store', 'noindex']);
-  const text = textOf(body);
-  expect(text).toContain(` ${heading} `);
-  expect(text).toContain(said);
-  expect(text).not.toMatch(/@(?!three-markets)|undefined|null|[{}]/);
-  const numberOf = (amount = '') => Number(amount.replace('−', '-').replaceAll(',', ''));
-  const cells = body.matchAll(/<th scope="row">(.*?)<\/th><td>\w+ (−?[\d,.]+)/g);
-  const rows = Array.from(cells, ([, name = '', amount]) => ({ name: textOf(name), amount: numberOf(amount) }));
-  const [name, amount] = ['Paid in the end', ...(end ?? 'Total 8,500.00').split(' ')].slice(-2);
-  expect(rows.at(-1)).toEqual({ name, amount: numberOf(amount) });
-  const came = rows.findLast((one) => ['Total', 'Paid'].includes(one.name))?.amount ?? 0;
-  expect(rows.reduce((sum, one) => sum + Math.min(0, one.amount), came)).toBe(numberOf(amount));
-});
+])(
+  'order %s: the page says what happened, and the receipt ends with the right amount',
+  async (state, make, heading, said, end) => {
+    const orderId = await make();
+    made.set(state, orderId);
+    const { status, headers, body } = await desk.request<string>('GET', `/orders/${orderId}/page`);
+    expect([status, headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual([200, 'no-store', 'noindex']);
+    const text = textOf(body);
+    expect(text).toContain(` ${heading} `);
+    expect(text).toContain(said);
+    expect(text).not.toMatch(/@(?!three-markets)|undefined|null|[{}]/);
+    const numberOf = (amount = '') => Number(amount.replace('−', '-').replaceAll(',', ''));
+    const cells = body.matchAll(/<th scope="row">(.*?)<\/th><td>\w+ (−?[\d,.]+)/g);
+    const rows = Array.from(cells, ([, name = '', amount]) => ({ name: textOf(name), amount: numberOf(amount) }));
+    const [name, amount] = ['Paid in the end', ...(end ?? 'Total 8,500.00').split(' ')].slice(-2);
+    expect(rows.at(-1)).toEqual({ name, amount: numberOf(amount) });
+    const came = rows.findLast((one) => ['Total', 'Paid'].includes(one.name))?.amount ?? 0;
+    expect(rows.reduce((sum, one) => sum + Math.min(0, one.amount), came)).toBe(numberOf(amount));
+  },
+);
 
-test('who should write to us finds the address, and a subject with the number; a bank, the reference', async () => {
+test('a shopper with a problem finds our address, with the order id as subject, and the reference for the bank', async () => {
   const { orderId, reference } = await buy(desk);
   const read = async () => (await desk.request<string>('GET', pageOf(orderId))).body;
   expect(await read()).not.toMatch(new RegExp(`${reference}|mailto:`));
@@ -151,7 +207,7 @@ test('who should write to us finds the address, and a subject with the number; a
   expect(await read()).toMatch(new RegExp(`${link.replace('?', '\\?')}.*<code>${reference}</code>`));
 });
 
-test.each([true, false])('a page that waits changes by itself; with script: %s', async (javaScriptEnabled) => {
+test.each([true, false])('a waiting page updates itself; with scripts: %s', async (javaScriptEnabled) => {
   const { orderId, reference } = await desk.checkout();
   const page = await browser.newPage({ javaScriptEnabled });
   await page.goto(pageOf(orderId));
@@ -162,17 +218,20 @@ test.each([true, false])('a page that waits changes by itself; with script: %s',
   for (const name of [THANKS, 'Receipt']) await page.getByRole('heading', { name }).waitFor();
   expect([await page.title(), await page.getByRole('button').count()]).toEqual(['Paid · Three Markets', 0]);
   expect(loads.length > 0).toBe(!javaScriptEnabled);
-  // Who stood at the button stands at the heading now.
+  // The focus moves from the button to the heading.
   if (javaScriptEnabled) expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
 });
 
-test('every state looks right at every width, by light and in the dark', async () => {
+test('the page fits every width and passes axe, in light and dark mode', async () => {
   const page = await browser.newPage();
   for (const state of made.keys()) await page.goto(pageOf(state)).then(() => expectToFit(page, 320));
-  await expectGoodLooks(browser, ...['waiting', 'not paid', 'much', 'twice, back', 'reversed'].map(pageOf));
+  await expectGoodLooks(
+    browser,
+    ...['waiting', 'not paid', 'overpaid', 'paid twice, refunded', 'reversed'].map(pageOf),
+  );
 });
 
-test('all that it says stands in the file of words', async () => {
+test('every text of the page comes from words.json', async () => {
   const database = openDatabase(new Secret(desk.database.url), { connections: 1 });
   const site = { words: FOREIGN, home: '/', isTest: true, view: { now: new Date(), timeZone: 'UTC' } };
   for (const [state, id] of made) {

@@ -8,8 +8,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 type Found = { violations: { id: string; nodes: { html: string }[] }[] };
 
 /**
- * Looks at pages on a desk and on two phones, by light and in the dark: nothing runs out, and axe
- * finds nothing.
+ * Opens pages on a desktop and two phones, in light and dark mode. Nothing may overflow, and axe
+ * may find nothing.
  */
 export async function expectGoodLooks(browser: Browser, ...urls: string[]): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -22,7 +22,7 @@ export async function expectGoodLooks(browser: Browser, ...urls: string[]): Prom
   }
 }
 
-/** The same for a page as it stands, with all that is closed in it opened. */
+/** The same for the current page, with all collapsed parts opened. */
 export async function expectToLookGood(page: Page): Promise<void> {
   await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
   await page.evaluate(AXE);
@@ -42,18 +42,18 @@ export async function expectToFit(page: Page, ...widths: number[]): Promise<void
   }
 }
 
-/** What a person reads of some HTML. */
+/** The text of some HTML, as a person reads it. */
 export function textOf(html: string): string {
   const text = html.replace(/<head>.*<\/head>|<[^>]+>/gs, ' ');
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** A language of its own: every text stands between marks. */
+/** A made-up language: marks enclose every text. */
 export const FOREIGN = JSON.parse(JSON.stringify(WORDS), (key, value: unknown) =>
   typeof value === 'string' && key !== 'language' ? `«${value}»` : value,
 ) as Words;
 
-/** What no file of words has said: all that stands between marks is left out. */
+/** The text that comes from no words.json: everything outside the marks. */
 export function unsaid(text: string): string {
   const less = text.replace(/«[^«»]*»/g, '');
   return less === text ? text.trim() : unsaid(less);
