@@ -149,8 +149,7 @@ function planOrPlaceNext(
   const payable = aggregate.payments.filter((one) => one.status === 'sending' || one.status === 'open');
   // The due amount depends on the part payments, so verify must show them too.
   const parts = aggregate.payments.filter((one) => partPaymentOf(aggregate, one) > 0n);
-  // The initialize call has not been answered yet. If its result is unknown, the payment has a
-  // reason.
+  // No answer of initialize is recorded yet. If its result is unknown, the payment has a reason.
   const isBeingSent = (one: AggregatePayment): boolean =>
     one.status === 'sending' && one.reason === null && isWithin(one.createdAt, SENDING_MS);
   if (payable.some(isBeingSent)) return { next: 'wait' };

@@ -66,7 +66,7 @@ export function webhookRoutes(parts: WebhookParts): Router {
   );
   router.use('/webhooks/payments', (async (error: unknown, req, _res, next) => {
     const problem = asProblem(error, isDatabaseAway);
-    // From 500 on, the error is not the sender's fault.
+    // A status of 500 or more is not the sender's fault.
     if (problem.status < 500) await refuse(req, problem.type);
     next(problem);
   }) satisfies ErrorRequestHandler);

@@ -177,26 +177,23 @@ test.each<[state: string, make: () => Promise<string>, heading: string, said: st
     `We received NGN 8,500.00. ${LOOK}`,
     null,
   ],
-])(
-  'order %s: the page says what happened, and the receipt ends with the right amount',
-  async (state, make, heading, said, end) => {
-    const orderId = await make();
-    made.set(state, orderId);
-    const { status, headers, body } = await desk.request<string>('GET', `/orders/${orderId}/page`);
-    expect([status, headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual([200, 'no-store', 'noindex']);
-    const text = textOf(body);
-    expect(text).toContain(` ${heading} `);
-    expect(text).toContain(said);
-    expect(text).not.toMatch(/@(?!three-markets)|undefined|null|[{}]/);
-    const numberOf = (amount = '') => Number(amount.replace('−', '-').replaceAll(',', ''));
-    const cells = body.matchAll(/<th scope="row">(.*?)<\/th><td>\w+ (−?[\d,.]+)/g);
-    const rows = Array.from(cells, ([, name = '', amount]) => ({ name: textOf(name), amount: numberOf(amount) }));
-    const [name, amount] = ['Paid in the end', ...(end ?? 'Total 8,500.00').split(' ')].slice(-2);
-    expect(rows.at(-1)).toEqual({ name, amount: numberOf(amount) });
-    const came = rows.findLast((one) => ['Total', 'Paid'].includes(one.name))?.amount ?? 0;
-    expect(rows.reduce((sum, one) => sum + Math.min(0, one.amount), came)).toBe(numberOf(amount));
-  },
-);
+])('order %s: the page says what happened, and the receipt adds up', async (state, make, heading, said, end) => {
+  const orderId = await make();
+  made.set(state, orderId);
+  const { status, headers, body } = await desk.request<string>('GET', `/orders/${orderId}/page`);
+  expect([status, headers.get('cache-control'), headers.get('x-robots-tag')]).toEqual([200, 'no-store', 'noindex']);
+  const text = textOf(body);
+  expect(text).toContain(` ${heading} `);
+  expect(text).toContain(said);
+  expect(text).not.toMatch(/@(?!three-markets)|undefined|null|[{}]/);
+  const numberOf = (amount = '') => Number(amount.replace('−', '-').replaceAll(',', ''));
+  const cells = body.matchAll(/<th scope="row">(.*?)<\/th><td>\w+ (−?[\d,.]+)/g);
+  const rows = Array.from(cells, ([, name = '', amount]) => ({ name: textOf(name), amount: numberOf(amount) }));
+  const [name, amount] = ['Paid in the end', ...(end ?? 'Total 8,500.00').split(' ')].slice(-2);
+  expect(rows.at(-1)).toEqual({ name, amount: numberOf(amount) });
+  const came = rows.findLast((one) => ['Total', 'Paid'].includes(one.name))?.amount ?? 0;
+  expect(rows.reduce((sum, one) => sum + Math.min(0, one.amount), came)).toBe(numberOf(amount));
+});
 
 test('a shopper with a problem finds our address, with the order id as subject, and the reference for the bank', async () => {
   const { orderId, reference } = await buy(desk);
