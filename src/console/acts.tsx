@@ -53,7 +53,9 @@ export function readForm(act: Action, sent: URLSearchParams) {
   const [as = '', flag = ''] = (sent.get('as') ?? '').split(' ');
   const given: Record<string, unknown> = {};
   for (const { name, isFlag } of fieldsOf(act, act.input)) {
-    const typed = (sent.get(name) ?? '').trim().slice(0, 500);
+    const sentText = (sent.get(name) ?? '').trim().slice(0, 500);
+    // One or two digits after a comma are decimals. Three may be thousands, and are an error.
+    const typed = name === 'amount' ? sentText.replace(/^(\d+),(\d{1,2})$/, '$1.$2') : sentText;
     const chosen = name === flag ? 'on' : typed;
     const text = name === 'as' ? as : chosen;
     if (text !== '') given[name] = isFlag || text;

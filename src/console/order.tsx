@@ -1,9 +1,9 @@
 import type { ComponentChildren as Kids, VNode } from 'preact';
-import type { CaseClass } from '../cases/classes.ts';
+import { dueSeen, type CaseClass } from '../cases/classes.ts';
 import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
 import { refundableOfAll } from '../ledger/books.ts';
 import { EMPTY } from '../ledger/ledger.ts';
-import { balanceIn } from '../payments/aggregate.ts';
+import { verifyBalanceIn } from '../payments/aggregate.ts';
 import { ledgerOf } from '../ledger/stored.ts';
 import { shortOf } from '../commands/cases.ts';
 import { findAction } from '../commands/commands.ts';
@@ -26,6 +26,7 @@ import words from './words.json' with { type: 'json' };
 /** A possible decision about a case: its name in forms, its texts and its amount. */
 type End = { value: string; texts: (typeof words.ends)['accept']; sum: string; needsNumber: boolean };
 const ENDS: Record<string, End['texts']> = words.ends;
+const REFUND_FIRST = ui.line(words.refundFirst);
 const TRIED = [...DECISIONS.map((as) => ({ as, elsewhere: false })), { as: 'refund' as Decision, elsewhere: true }];
 
 /**
@@ -42,12 +43,12 @@ async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
     ledger: row ? ledgerOf(row) : EMPTY,
     order: order && {
       amount: order.amount,
-      due: order.amount - order.partPaid,
+      due: dueSeen(one.evidence, currency) ?? order.amount,
       isPaid: order.proof !== null,
       isEnded: order.endedAt !== null,
       isOurCurrency: order.currency === currency,
     },
-    verifyBalance: newest ? balanceIn(newest, currency) : 0n,
+    verifyBalance: verifyBalanceIn({ ...payment, verifications: newest === null ? [] : [newest] }, currency),
   };
   const isNotShown = one.class === 'refund_not_shown';
   return TRIED.flatMap(({ as, elsewhere }): End[] => {
@@ -77,12 +78,13 @@ function decide(here: Here, one: ToldCase, ends: readonly End[]) {
       {ui.fill(texts.label, { sum })}
     </label>
   ));
-  const form = act(here, 'cases decide', 'Continue', { hidden, without }, <fieldset class="all">{radios}</fieldset>);
+  const choices = <fieldset class="all">{radios}</fieldset>;
+  const form = act(here, 'cases decide', 'Continue', { hidden, without }, isRefund && REFUND_FIRST, choices);
   if (one.class === 'unit_error') return ui.more('Once your developer knows what it is', form);
   if (refund === undefined || here.who.role === 'viewer') return form;
   const options = { hidden: { ...hidden, as: 'refund' }, without: ['note'] };
   return [
-    act(here, 'cases decide', ui.fill(refund.texts.label, { sum: refund.sum }), options),
+    act(here, 'cases decide', ui.fill(refund.texts.label, { sum: refund.sum }), options, REFUND_FIRST),
     ui.more('Or end it otherwise', form),
   ];
 }
@@ -109,7 +111,14 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
   const names: Record<string, string> = words.money;
   const sums = money.map((one) => Object.entries(one).map(([name, sum]) => [names[name] ?? name, sum] as const));
   const came = payments.map(({ received: sum, role, at, reference }) =>
-    ui.line(`${sum ?? 'Nothing'}, begun `, ui.when(at, view), ', ', <b>{role}</b>, ': ', <code>{reference}</code>),
+    ui.line(
+      `${sum ?? 'Nothing received'}, opened `,
+      ui.when(at, view),
+      ', ',
+      <b>{role}</b>,
+      ': ',
+      <code>{reference}</code>,
+    ),
   );
   const story = happened.map(({ at, until, times, text: what }) => {
     const again = times > 1 ? ` (${times} times, until ${whenText(until, view)})` : '';
@@ -169,13 +178,18 @@ function otherActs(here: Here, order: Order): VNode {
   const hidden = { order: id };
   const left = leftOf(order);
   const refund = act(here, 'orders refund', 'Write it down', { hidden, labels: { amount: `Amount in ${currency}` } });
-  const first = ' can still be refunded. Refund it at the payment service first: nothing here moves money.';
+  const first = ' can still be refunded. ';
   const again = { hidden: { message: messages[0]?.id ?? '' }, without: ['note', 'despite-missing-money'] };
   const isOpen = endedAt === null;
   const end = act(here, isOpen ? 'orders cancel' : 'orders reopen', isOpen ? 'Cancel the order' : 'Reopen', { hidden });
   return ui.card(
     'Do something else',
-    left > 0n && ui.more('Write down a refund', ui.line(amountText({ amount: left, currency }) + first), refund),
+    left > 0n &&
+      ui.more(
+        'Write down a refund',
+        ui.line(amountText({ amount: left, currency }) + first + words.refundFirst),
+        refund,
+      ),
     messages.length > 0 && act(here, 'messages resend', 'Send to shipping again', again),
     act(here, 'ask', 'Ask the payment service now', { hidden }),
     proof === null && ui.more(isOpen ? 'Cancel the order' : 'Reopen the order', end),
@@ -218,7 +232,7 @@ function sureOf(here: Here, input: Input, texts: End['texts'], sum: string, orde
   const facts: Sure['facts'] = [
     ['Order', order ? `${order.externalId ?? order.id.slice(0, 8)}, ${amountText(order)}, ${customer}` : ''],
     ...Object.entries({ Amount: sum, Number: number, Why: text(input.note) }),
-    ['It went', input.elsewhere === true ? 'another way than the payment service' : ''],
+    ['Refunded', input.elsewhere === true ? 'another way, such as a bank transfer' : ''],
   ];
   return { ...(Object.fromEntries(filled) as End['texts']), customer, facts };
 }
@@ -246,7 +260,7 @@ export const CONFIRMED: Record<string, Asking | undefined> = {
     if (order === null) throw refused('unknown-order');
     const { currency } = order;
     const [amount, left] = [parseMajor(text(input.amount), currency) ?? 0n, leftOf(order)];
-    if (amount <= 0n) return { faults: { amount: `This must be an amount, like ${formatMajor(order)}.` } };
+    if (amount <= 0n) return { faults: { amount: `This must be an amount without separators, like ${formatMajor(order)}.` } };
     if (amount > left) throw refused('too-much', { left: amountText({ amount: left, currency }) });
     return sureOf(here, input, words.ends.refund, amountText({ amount, currency }), order);
   },

@@ -28,7 +28,7 @@ export async function todayPage(here: Here): Promise<Drawn> {
     [...alarms, await unsent(here)],
     ui.card(
       todo > 0 ? `${ui.counted(todo, 'thing')} to do` : idle,
-      ui.list(rows, alarms.length > 0 ? 'Look at the alarms above.' : 'Everything agrees.'),
+      ui.list(rows, alarms.length > 0 ? 'Look at the alarms above.' : await comparedText(here)),
       todo > rows.length && ui.line(ui.link('/admin/cases', `All ${todo}`)),
     ),
     ui.card('Sold and paid', await soldAndPaid(here), isHeld),
@@ -45,7 +45,8 @@ async function stops(here: Here): Promise<VNode[]> {
   const open = await prisma.stop.findMany({ where: { mode, endedAt: null }, orderBy: { id: 'asc' } });
   return open.map(({ what, by, at, reason }) => {
     const currency = what === '*' ? 'everything' : what;
-    const since = `Nobody can pay${what === '*' ? '' : ` in ${what}`} since ${whenText(at, here.view)}.`;
+    const which = what === '*' ? 'New payments' : `New payments in ${what}`;
+    const since = `${which} are stopped since ${whenText(at, here.view)}. Pages that are open can still be paid.`;
     const allow = act(here, 'checkouts resume', `Allow ${currency} again`, { hidden: { currency } });
     return ui.notice('bad', `${since} ${by === 'program' ? 'The program' : by} stopped it: “${reason}”`, '', allow);
   });
@@ -84,7 +85,8 @@ async function soldAndPaid(here: Here): Promise<VNode> {
   };
   const columns = await Promise.all(['today', 'yesterday', 'this-month'].map(read));
   const currencies = [...new Set(columns.flatMap(({ sums }) => [...sums.keys()]))].sort();
-  if (currencies.length === 0 && columns.every(({ orders }) => orders?.length === 0)) return ui.line('No orders yet.');
+  if (currencies.length === 0 && columns.every(({ orders }) => orders?.length === 0))
+    return ui.line('No orders yet. Buy something in ', ui.link('/shop', 'your shop'), ' to see how it works.');
   const count = (name: string, kind?: Kind) => {
     const isOne = (one: ListedOrder) => kind === undefined || one.kind === kind;
     return [name, columns.map(({ orders }) => orders?.filter(isOne).length ?? 'many')] as const;
@@ -137,7 +139,8 @@ function runText(run: Run, open: number): string {
   if (run.verdict === 'incomplete') return `We could not read the payment service’s list: ${why}. Nothing was changed.`;
   const unexplained = report?.identity.filter(({ difference }) => /[1-9]/.test(difference)) ?? [];
   const rest = unexplained.map(({ currency, difference }) => `${currency} ${difference}`).join(', ');
-  return `${ui.counted(open, 'payment')} need you; ${rest || 'nothing else'} is unexplained.`;
+  const needs = open === 1 ? 'needs' : 'need';
+  return `${ui.counted(open, 'payment')} ${needs} you; ${rest || 'nothing else'} is unexplained.`;
 }
 
 const VERDICTS: Record<string, string> = words.verdicts;

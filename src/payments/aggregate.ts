@@ -44,7 +44,7 @@ export type Policy = {
 };
 
 /** The ledger of a payment in a currency; an empty one if no source reported anything yet. */
-export function ledgerIn({ ledgers }: AggregatePayment, currency: string): Ledger {
+export function ledgerIn({ ledgers }: Pick<AggregatePayment, 'ledgers'>, currency: string): Ledger {
   const row = ledgers.find((one) => one.currency === currency);
   return row === undefined ? EMPTY : ledgerOf(row);
 }
@@ -68,7 +68,10 @@ export function balanceIn(answer: { currency: string | null; balance: bigint | n
  * The balance that verify shows of a payment in a currency. Its newest answer may be about one
  * charge of several: while it is certain, the ledger knows them all.
  */
-export function verifyBalanceIn(payment: AggregatePayment, currency: string): bigint {
+export function verifyBalanceIn(
+  payment: Pick<AggregatePayment, 'ledgers' | 'verifications'>,
+  currency: string,
+): bigint {
   const { verify } = ledgerIn(payment, currency);
   if (!verify.isUncertain) return verify.received - verify.outflow;
   const [newest] = payment.verifications;

@@ -5,6 +5,8 @@ import { atText, whenText, type View } from '../custom/days.ts';
 import { amountText, caseWords, masked, orderWords, TEXTS, TOLD, TOLD_PAYMENT, totalsOf } from './words.ts';
 import { isRestAsked, whoText, wordsOf, write, type Told, type ToldPayment, type Words } from './words.ts';
 
+const ROLES: Record<string, string> = TEXTS.roles;
+
 type Subject = { orderId?: string; reference?: string };
 
 /**
@@ -43,16 +45,32 @@ export type Story = NonNullable<Awaited<ReturnType<typeof explain>>>;
 function unmatchedWords(payment: ToldPayment | null, view: View): Words {
   const newest = payment?.cases.at(-1);
   if (payment === null || newest === undefined) return wordsOf(TEXTS.states, 'unmatched');
-  return caseWords({ ...newest, payment, order: null }, view);
+  if (newest.closedAt === null || newest.decision === null) return caseWords({ ...newest, payment, order: null }, view);
+  const { currency, held, missing, closedBy, closedAt, decision } = newest;
+  return wordsOf(TEXTS.states, 'unmatchedClosed', {
+    held: amountText({ amount: held > 0n ? held : missing, currency }),
+    decidedBy: whoText(closedBy),
+    decidedOn: atText(closedAt, view),
+    decision: TEXTS.decisions[decision] ?? decision,
+  });
 }
 
 function moneyTable(order: Told | null, payments: readonly ToldPayment[]) {
   const shown = payments.flatMap(({ ledgers }) => ledgers.map(({ currency }) => currency));
   return [...new Set(order ? [order.currency, ...shown] : shown)].map((currency) => {
-    const { received, outflow, held, ours } = totalsOf(payments, currency);
+    const { received, outflow, held, ours, notShown, offProvider } = totalsOf(payments, currency);
     const text = (amount: bigint): string => amountText({ amount, currency });
     const price = order?.currency === currency ? amountText(order) : null;
-    return { price, received: text(received), outflow: text(outflow), held: text(held), ours: text(ours) };
+    // Received less outflow less this is held and ours.
+    const unreported = notShown + offProvider;
+    return {
+      price,
+      received: text(received),
+      outflow: text(outflow),
+      notShown: unreported > 0n ? text(unreported) : null,
+      held: text(held),
+      ours: text(ours),
+    };
   });
 }
 
@@ -69,7 +87,8 @@ function paymentLine(payment: ToldPayment, order: Told | null) {
 /** The role of a payment in its order, in words for people. */
 function roleOf(payment: ToldPayment, order: Told | null, isHeld: boolean): string {
   if (order !== null && isInProof(order, payment.reference)) return 'paid this order';
-  if (!isHeld) return payment.status;
+  if (!isHeld && totalsOf([payment], payment.currency).returned > 0n) return 'refunded';
+  if (!isHeld) return ROLES[payment.status] ?? payment.status;
   const isPart = order !== null && order.partPaid > 0n && isRestAsked(payment);
   return isPart ? 'held until the rest is paid' : 'held for you to decide';
 }
@@ -109,7 +128,7 @@ function sentenceOf({ what, counter, amount, currency, by, data }: JournalEntry)
     what,
     by: whoText(by),
     why: why ? `: “${why}”` : '.',
-    decision: said.decision ?? '',
+    decision: TEXTS.decisions[said.decision ?? ''] ?? '',
     amount: amount === null || currency === null ? '' : amountText({ amount, currency }),
     word: said.word ? `“${said.word}”` : (said.outcome?.replace('_', ' ') ?? ''),
     number: said.number ? `, number ${said.number}` : '',

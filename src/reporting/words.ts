@@ -14,7 +14,8 @@ import { atText, whenText, type View } from '../custom/days.ts';
  */
 export type Words = { badge: string; sentence: string; next: string };
 
-type Texts = Record<'states' | 'cases', Record<string, Words>> & Record<'happened' | 'who', Record<string, string>>;
+type Texts = Record<'states' | 'cases', Record<string, Words>> &
+  Record<'happened' | 'who' | 'decisions' | 'roles', Record<string, string>>;
 /**
  * To change the words or the language, edit src/custom/words.json. Names in braces are replaced by
  * values.
@@ -181,9 +182,25 @@ function stateOf(order: Told, currency: string): string {
     if (message.lastError !== null) return 'silent';
   }
   if (notShown > 0n) return 'notShown';
-  if (refunded + returned > 0n) return ours > 0n ? 'partRefunded' : 'refunded';
+  if (refunded > 0n) return ours > 0n ? 'partRefunded' : 'refunded';
+  if (explanationIn(order) !== undefined) return 'explained';
+  // Returned surplus was never part of the price, so the order stays paid.
+  if (returned > 0n) return 'surplusBack';
   if (proof.acceptedBy !== null) return 'accepted';
   return message?.sentAt === null && message.nextTryAt === null ? 'unconnected' : 'sent';
+}
+
+/** The badge while a refund is not shown yet. Returned surplus leaves a paid order paid. */
+function partBadge({ proof }: Told, { refunded, ours }: Totals): string {
+  if (proof !== null && refunded === 0n) return 'Paid';
+  return ours > 0n ? 'Part refunded' : 'Refunded';
+}
+
+/** The newest case that a person explained, and that is still as it was then. */
+function explanationIn({ payments }: Told) {
+  return payments
+    .flatMap(({ cases }) => cases)
+    .findLast((one) => one.decision === 'explain' && one.acknowledged !== null);
 }
 
 const REFUND_SHOWS_MS = 10 * 86_400_000;
@@ -207,7 +224,7 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
     booked: money(booked),
     got: money(booked + sums.returned),
     back: money(sums.refunded + sums.returned),
-    part: sums.ours > 0n ? 'Part refunded' : 'Refunded',
+    part: partBadge(order, sums),
     refunded: refunds.length > 0 || back ? 'refunded' : 'taken back',
     number: number ? `, number ${clip(number)}` : '',
     showBy: whenText(new Date(Math.max(...gone, 0) + REFUND_SHOWS_MS), view),
@@ -220,6 +237,8 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
     stop: message?.nextTryAt === null ? 'stop the parcel' : 'send nothing',
     acceptedBy: clip(proof?.acceptedBy),
     acceptedOn: at(proof?.at, view),
+    explainedBy: clip(explanationIn(order)?.closedBy),
+    explainedOn: at(explanationIn(order)?.closedAt, view),
     decidedBy: clip(ending?.closedBy),
     decidedOn: at(ending?.closedAt, view),
     deadline: at(order.payBy ?? order.endedAt, view).replace(/^on /, ''),

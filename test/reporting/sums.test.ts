@@ -130,7 +130,7 @@ test('each order has the badge that follows from its ledger', async () => {
       'Paid',
       'Part refunded',
       'Paid',
-      'Part refunded',
+      'Paid',
       'Closed',
       'Taken back',
       'Taken back',

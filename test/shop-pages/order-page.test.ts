@@ -109,7 +109,7 @@ test.each<[state: string, make: () => Promise<string>, heading: string, said: st
     'underpaid, kept',
     () => some(80, 'keep'),
     'This order is closed',
-    'we kept NGN 80.00. Write to us if',
+    'We kept NGN 80.00. Write to us if',
     'Paid 80.00',
   ],
   [
@@ -144,7 +144,7 @@ test.each<[state: string, make: () => Promise<string>, heading: string, said: st
     '8,500.00',
   ],
   ['paid twice, reversed', () => twice('reverse'), THANKS, `NGN 8,500.00 went back to you. ${DAYS}`, '8,500.00'],
-  ['paid twice, kept', () => twice('', 'keep'), THANKS, 'we kept NGN 8,500.00. Write to us if', 'Paid 17,000.00'],
+  ['paid twice, kept', () => twice('', 'keep'), THANKS, 'We kept NGN 8,500.00. Write to us if', 'Paid 17,000.00'],
   ['refunded', () => refunded('8500.00'), 'We refunded your payment', `on ${DAY}, number RF-3. ${DAYS}`, '0.00'],
   [
     'partly refunded',
