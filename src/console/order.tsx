@@ -260,7 +260,8 @@ export const CONFIRMED: Record<string, Asking | undefined> = {
     if (order === null) throw refused('unknown-order');
     const { currency } = order;
     const [amount, left] = [parseMajor(text(input.amount), currency) ?? 0n, leftOf(order)];
-    if (amount <= 0n) return { faults: { amount: `This must be an amount without separators, like ${formatMajor(order)}.` } };
+    if (amount <= 0n)
+      return { faults: { amount: `This must be an amount without separators, like ${formatMajor(order)}.` } };
     if (amount > left) throw refused('too-much', { left: amountText({ amount: left, currency }) });
     return sureOf(here, input, words.ends.refund, amountText({ amount, currency }), order);
   },

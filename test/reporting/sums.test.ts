@@ -126,17 +126,7 @@ test('the ledger, the stories, the books, the cases and the CSV show the same su
 test('each order has the badge that follows from its ledger', async () => {
   const badges = (await Promise.all(orders.map(told))).map(({ words }) => words.badge);
   expect(badges).toEqual([
-    ...[
-      'Paid',
-      'Part refunded',
-      'Paid',
-      'Paid',
-      'Closed',
-      'Taken back',
-      'Taken back',
-      'Paid too little',
-      'Waiting',
-    ],
+    ...['Paid', 'Part refunded', 'Paid', 'Paid', 'Closed', 'Taken back', 'Taken back', 'Paid too little', 'Waiting'],
   ]);
 });
 
