@@ -6,15 +6,15 @@ import { applyMigrations } from '../../src/platform/migrate.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { loadOld, type Old } from './support.ts';
 
-// Single ledgers of version 1.0.0, as its program left them: what verify answered, and the columns
-// of `money` that are not 0. Each order is one of 8500, and the charge that pays it is A.
+// Single ledgers as version 1.0.0 left them: the answers of verify, and the columns of `money` that
+// are not 0. Each order is one of 8500, and charge A pays it.
 
 type Answer = [outcome: string, amount: number | null, shows: number | null, id?: string, currency?: string | null];
 type Story = {
   what: string;
   answers: Answer[];
   money: Record<string, number | string | boolean>;
-  /** The order was accepted with this doubt, which the last answer has. */
+  /** A person accepted the order with this doubt, which the last answer has. */
   doubt?: string;
   held?: bigint;
   missing?: bigint;
@@ -115,7 +115,10 @@ const STORIES: Story[] = [
 type Cell = string | number | boolean | null;
 const text = (value: Cell): string => (value === null ? 'NULL' : `'${String(value)}'`);
 
-/** Verify's own figure in `money`: as the list is heard, its newest one; else what is there. */
+/**
+ * Verify's own figure in `money`: the newest one once the history is applied, else the stored
+ * figure.
+ */
 function shownIn(answers: readonly Answer[], { came, went = 0, list_heard_at }: Story['money']): Cell {
   const isThere = Number(came) - Number(went);
   return list_heard_at === undefined ? isThere : (answers.at(-1)?.[2] ?? isThere);
@@ -136,7 +139,7 @@ function answersOf(
   });
 }
 
-/** The rows of a story. Keys are not checked while they are written. */
+/** Inserts the rows of a story, without checking keys. */
 function rowsOf({ answers, money, doubt }: Story, index: number): string {
   const reference = `story${index}`;
   const isPaid = 'earned' in money;
@@ -182,6 +185,6 @@ test.each(STORIES.map((story, index) => [story.what, story, index] as const))('%
     [row.reference],
   );
   expect(total).toEqual([{ held: String(held), missing: String(missing) }]);
-  // What came back is told at once.
+  // Recovered money is reported at once.
   if (story.what === 'written off, and won') expect(positionOf(ledger, 0).reinstated).toBe(8500n);
 });
