@@ -4,7 +4,8 @@ import { startReceiver } from '../support/receiver.ts';
 import { buy, happens, MAKERS, type Made } from './makers.ts';
 import { decide, letPass, look, startDesk, type Desk } from './support.ts';
 
-// Who does what a case says to do gets no new case by it. Nobody asks but the run and the commands.
+// The advice of each case is followed, and must not cause a new case. Only the runs and the
+// commands verify payments.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -22,7 +23,9 @@ afterAll(() => desk.stop());
 
 type Step = (reference: string) => Promise<unknown>;
 type End = [order: string | null, message: string | null, money: string | null];
-/** `first`: what somebody does about the case; then a run comes; and `then`. */
+/**
+ * `first`: the steps that a person takes for the case. A run follows, and then the steps of `then`.
+ */
 type Play = { made: Made; advice: string; first: Step[]; then?: Step[]; end: End };
 type Played = { reference: string; opened: string[]; cases: unknown[]; failure?: unknown };
 const played: Played[] = [];
@@ -82,8 +85,8 @@ const refundsOf = ([made, amount, order, message, money, alone]: (typeof REFUNDS
   const [gone, writes] = [at('reverse', { amount }), decides('refund', '--number', 'RF-1')];
   const byItself =
     money === null || /captured|NGN received 950000/.test(money) ? money : money.replace(/ returned.*/, '');
-  // Before an order is paid by it, verify is asked: it shows the refund, so the price is there, and
-  // pays by itself.
+  // Before the surplus pays the order, it is verified. The refund is visible then, so the exact
+  // price remains, and it pays without a decision.
   const writesToo: Step = made === 'overpaid' ? (reference) => decide(desk, reference, 'refund') : writes;
   return [
     {
@@ -100,8 +103,7 @@ const refundsOf = ([made, amount, order, message, money, alone]: (typeof REFUNDS
       then: [gone, writesToo],
       end: [order, message, money],
     },
-    // It left before anybody decided. Only a ledger on which something is booked says that it was
-    // returned.
+    // The money left before a decision. Only a ledger with a booked amount records it as returned.
     { made, advice: 'refund it, and a run sees it first', first: [gone], end: [alone, message, byItself] },
   ];
 };
@@ -176,7 +178,7 @@ test.each(PLAYS.map(({ made, advice, end }, index) => [made, advice, index, end]
   },
 );
 
-test('reversed: a refund that was written down before it is shown is no case at all', async () => {
+test('reversed: a refund that is recorded before it is shown causes no case', async () => {
   const { reference } = await buy(desk);
   await types('orders', 'refund', 'ORDER', '8500', '--number', 'RF-3')(reference);
   for (const step of [run, at('reverse', {}), run, run]) await step(reference);
@@ -184,7 +186,7 @@ test('reversed: a refund that was written down before it is shown is no case at 
   expect(await look(desk, reference)).toEqual(expected(['paid', 'held', `${GONE} refunded 850000`]));
 });
 
-test('nor do eleven days of waiting bring one', async () => {
+test('eleven more days cause no case', async () => {
   const cases = () => desk.database.query('SELECT id, class, closed_at IS NULL AS open FROM cases ORDER BY id');
   const before = await cases();
   for (const { reference } of played) await letPass(desk, reference, '11 days');
@@ -192,7 +194,7 @@ test('nor do eleven days of waiting bring one', async () => {
   expect(await cases()).toEqual(before);
 });
 
-test('overpaid: what is refunded as the case says pays the order at once, and it goes out once', async () => {
+test('overpaid: a refund by the advice pays the order at once, and order.paid is sent once', async () => {
   const receiver = await startReceiver();
   const other = await startDesk({ env: receiver.env });
   try {
