@@ -149,19 +149,22 @@ test('two workers at once send one alert, and an alert of a dead worker is sent 
 });
 
 const WAYS = [503, 307, null, 'mail'] as const;
-test.each(WAYS)('a channel that fails by %s is tried again under one id, and the other channel is not used again', async (how) => {
-  await openCase();
-  mailServer.refuses = how === 'mail';
-  receiver.answer(() => (how === 'mail' ? 204 : how));
-  await pass(0);
-  await pass(1);
-  mailServer.refuses = false;
-  receiver.answer(204);
-  await pass(0);
-  await pass(0);
-  expect(new Set(calls('cases-open').map(({ id }) => id)).size).toBe(1);
-  expect(times('cases-open')).toEqual(how === 'mail' ? [1, 1] : [3, 1]);
-});
+test.each(WAYS)(
+  'a channel that fails by %s is tried again under one id, and the other channel is not used again',
+  async (how) => {
+    await openCase();
+    mailServer.refuses = how === 'mail';
+    receiver.answer(() => (how === 'mail' ? 204 : how));
+    await pass(0);
+    await pass(1);
+    mailServer.refuses = false;
+    receiver.answer(204);
+    await pass(0);
+    await pass(0);
+    expect(new Set(calls('cases-open').map(({ id }) => id)).size).toBe(1);
+    expect(times('cases-open')).toEqual(how === 'mail' ? [1, 1] : [3, 1]);
+  },
+);
 
 test('new cases share one alert, with their number and the first sentences', async () => {
   await openCase();

@@ -142,11 +142,14 @@ describe('values with quotes or white space from copy and paste', () => {
     expect([status, stderr]).toEqual([78, expect.stringContaining('WEBHOOK_SECRETS: holds a service key')]);
     expect(stderr).not.toContain('c4n4ry');
   });
-  test.each(['ADMIN_TOKEN', 'SHOP_API_TOKEN', 'WEBHOOK_SECRETS', 'OPERATORS'])('a short secret in %s is a warning, and a fault in production', (name) => {
-    const short = { [name]: name === 'OPERATORS' ? 'ada:viewer:short' : 'fifteen-letters' };
-    expect(named(loadConfig({ ...NEEDED, ...short }).warnings)).toEqual([name]);
-    expect(named(faultsOf({ ...PRODUCTION, ...short }))).toEqual([name]);
-  });
+  test.each(['ADMIN_TOKEN', 'SHOP_API_TOKEN', 'WEBHOOK_SECRETS', 'OPERATORS'])(
+    'a short secret in %s is a warning, and a fault in production',
+    (name) => {
+      const short = { [name]: name === 'OPERATORS' ? 'ada:viewer:short' : 'fifteen-letters' };
+      expect(named(loadConfig({ ...NEEDED, ...short }).warnings)).toEqual([name]);
+      expect(named(faultsOf({ ...PRODUCTION, ...short }))).toEqual([name]);
+    },
+  );
 });
 
 describe('a live key', () => {

@@ -98,13 +98,16 @@ describe('links', () => {
   });
 });
 
-test.each(DEPLOYED.filter((path) => /\.ya?ml$/.test(path)))('%s is valid YAML and starts programs of the build', (path) => {
-  const documents = loadAll(textOf(path));
-  expect(documents.filter((one) => typeof one !== 'object' || one === null)).toEqual([]);
-  const programs = found(JSON.stringify(documents), /dist\/(\w+)\.js/g);
-  expect(programs.filter((name) => !existsSync(join(ROOT, 'src', `${name}.ts`)))).toEqual([]);
-  expect(programs).toContain('worker');
-});
+test.each(DEPLOYED.filter((path) => /\.ya?ml$/.test(path)))(
+  '%s is valid YAML and starts programs of the build',
+  (path) => {
+    const documents = loadAll(textOf(path));
+    expect(documents.filter((one) => typeof one !== 'object' || one === null)).toEqual([]);
+    const programs = found(JSON.stringify(documents), /dist\/(\w+)\.js/g);
+    expect(programs.filter((name) => !existsSync(join(ROOT, 'src', `${name}.ts`)))).toEqual([]);
+    expect(programs).toContain('worker');
+  },
+);
 
 test('deploy/ has at most 400 lines', () => {
   const lines = DEPLOYED.map((path) => textOf(path).split('\n').length - 1);

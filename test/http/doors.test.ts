@@ -267,23 +267,26 @@ describe('an e-mail address', () => {
     [IDN, IDN],
     ['smith&co@example.com', 'smith&co@example.com'],
     ["o'neil+tag@example.co.uk", "o'neil+tag@example.co.uk"],
-  ])('like %j is accepted by checkout and orders, stored trimmed, and erased by the erase command', async (given, stored) => {
-    const bought = await buy(basketOf(given));
-    expect(bought.status).toBe(201);
-    const placed = await post('/orders', { ...basic, email: given });
-    expect(placed).toMatchObject({ status: 201, body: { email: stored } });
-    const ids = [bought.body.orderId, placed.body.orderId];
-    const rows = await shop.database.query('SELECT email FROM orders WHERE id = ANY($1)', [ids]);
-    expect(rows).toEqual([{ email: stored }, { email: stored }]);
-    // These orders are open, so erase lists them. This shows that it found the address.
-    const erased = await shop.command(['erase', given, '--by', 'Ada']);
-    expect(erased).toMatchObject({ exit: 1, err: '' });
-    for (const id of ids) expect(erased.out).toContain(id);
-    for (const id of ids) expect((await cancel(id)).status).toBe(200);
-    expect(await shop.command(['erase', stored, '--by', 'Ada'])).toMatchObject({ exit: 0, err: '' });
-    const left = await shop.database.query('SELECT 1 FROM orders WHERE email = $1', [stored]);
-    expect(left).toEqual([]);
-  });
+  ])(
+    'like %j is accepted by checkout and orders, stored trimmed, and erased by the erase command',
+    async (given, stored) => {
+      const bought = await buy(basketOf(given));
+      expect(bought.status).toBe(201);
+      const placed = await post('/orders', { ...basic, email: given });
+      expect(placed).toMatchObject({ status: 201, body: { email: stored } });
+      const ids = [bought.body.orderId, placed.body.orderId];
+      const rows = await shop.database.query('SELECT email FROM orders WHERE id = ANY($1)', [ids]);
+      expect(rows).toEqual([{ email: stored }, { email: stored }]);
+      // These orders are open, so erase lists them. This shows that it found the address.
+      const erased = await shop.command(['erase', given, '--by', 'Ada']);
+      expect(erased).toMatchObject({ exit: 1, err: '' });
+      for (const id of ids) expect(erased.out).toContain(id);
+      for (const id of ids) expect((await cancel(id)).status).toBe(200);
+      expect(await shop.command(['erase', stored, '--by', 'Ada'])).toMatchObject({ exit: 0, err: '' });
+      const left = await shop.database.query('SELECT 1 FROM orders WHERE email = $1', [stored]);
+      expect(left).toEqual([]);
+    },
+  );
 
   test('of a form is trimmed as well', async () => {
     const form = { email: ' form@example.com ', sku: 'djembe' };

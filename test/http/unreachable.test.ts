@@ -40,22 +40,28 @@ test.each([
   ['answers with a page', { kind: 'body', body: '<h1>Welcome</h1>', contentType: 'text/html' }],
   ['returns no payment page', { kind: 'body', body: { status: true, data: {} } }],
   ['returns an invalid payment page', { kind: 'body', body: { status: true, data: 'javascript:alert(1)' } }],
-  ['returns a payment page of another host', { kind: 'body', body: { status: true, data: 'https://evil.example/pay' } }],
+  [
+    'returns a payment page of another host',
+    { kind: 'body', body: { status: true, data: 'https://evil.example/pay' } },
+  ],
   ['refuses the key', { kind: 'status', status: 401 }],
   ['already knows the reference', { kind: 'status', status: 409 }],
-])('a service that %s: 503, the order is kept, and the same key continues with another payment', async (_how, fault) => {
-  const click = newClick();
-  await shop.sandboxPost('/faults', { endpoint: 'initialize', ...fault });
-  const unavailable = await click();
-  const { orderId } = expectProblem(unavailable, 503, 'payment-service-unavailable');
-  expect(retryAfter(unavailable)).toBeGreaterThanOrEqual(5);
-  expect(await click()).toMatchObject({ status: 201, body: { orderId } });
-  const rows = 'SELECT reference FROM payments WHERE order_id = $1';
-  const payments = await shop.database.query<{ reference: string }>(rows, [orderId]);
-  expect(payments).toHaveLength(2);
-  // Each reference is sent to initialize once.
-  for (const { reference } of payments) expect(await timesAsked(shop, 'initialize', reference)).toBe(1);
-});
+])(
+  'a service that %s: 503, the order is kept, and the same key continues with another payment',
+  async (_how, fault) => {
+    const click = newClick();
+    await shop.sandboxPost('/faults', { endpoint: 'initialize', ...fault });
+    const unavailable = await click();
+    const { orderId } = expectProblem(unavailable, 503, 'payment-service-unavailable');
+    expect(retryAfter(unavailable)).toBeGreaterThanOrEqual(5);
+    expect(await click()).toMatchObject({ status: 201, body: { orderId } });
+    const rows = 'SELECT reference FROM payments WHERE order_id = $1';
+    const payments = await shop.database.query<{ reference: string }>(rows, [orderId]);
+    expect(payments).toHaveLength(2);
+    // Each reference is sent to initialize once.
+    for (const { reference } of payments) expect(await timesAsked(shop, 'initialize', reference)).toBe(1);
+  },
+);
 
 test('a Retry-After of an hour is limited to half a minute, and the shopper is told how long', async () => {
   const click = newClick();

@@ -36,8 +36,18 @@ test.each<[string, object, string, string[]]>([
 });
 
 test.each([
-  ['held money stays under review when the payment expires', 'pay 8000, expire', 'under-review', 'contradicted 800000 0 NGN'],
-  ['held money stays under review when the payment fails', 'pay 8000, fail', 'under-review', 'contradicted 800000 0 NGN'],
+  [
+    'held money stays under review when the payment expires',
+    'pay 8000, expire',
+    'under-review',
+    'contradicted 800000 0 NGN',
+  ],
+  [
+    'held money stays under review when the payment fails',
+    'pay 8000, fail',
+    'under-review',
+    'contradicted 800000 0 NGN',
+  ],
   ['held money that grows to the price pays', 'pay 8000, record 8500', 'already-paid'],
   ['a failed payment can be paid later', 'fail, pay 8500', 'already-paid'],
 ])('%s: %s', async (_, acts, problem, ...cases) => {

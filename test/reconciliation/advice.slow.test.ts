@@ -91,20 +91,20 @@ const refundsOf = ([made, amount, order, message, money, alone]: (typeof REFUNDS
   return [
     {
       made,
-      advice: 'refund it, written down and shown later',
+      advice: 'refund it: recorded first, shown later',
       first: [writes],
       then: [gone],
       end: [order, message, money],
     },
     {
       made,
-      advice: 'refund it, there and at once here',
+      advice: 'refund it: made and recorded at once',
       first: [],
       then: [gone, writesToo],
       end: [order, message, money],
     },
     // The money left before a decision. Only a ledger with a booked amount records it as returned.
-    { made, advice: 'refund it, and a run sees it first', first: [gone], end: [alone, message, byItself] },
+    { made, advice: 'refund it: a run sees it first', first: [gone], end: [alone, message, byItself] },
   ];
 };
 
@@ -122,46 +122,46 @@ const PLAYS: Play[] = [
   ...REFUNDS.flatMap(refundsOf),
   {
     made: 'underpaid',
-    advice: 'send it',
+    advice: 'accept it and send it',
     first: [decides('accept')],
     end: GOES('NGN received 100000 captured 100000'),
   },
-  { made: 'unproven, held', advice: 'send it', first: [decides('accept')], end: GOES(PAID) },
+  { made: 'unproven, held', advice: 'accept it and send it', first: [decides('accept')], end: GOES(PAID) },
   { made: 'paid_after_end', advice: 'reopen the order', first: [reopens], end: GOES(PAID) },
-  { made: 'unit_error', advice: 'the adapter is mended', first: [shows({ amount: 8500 })], end: GOES(PAID) },
+  { made: 'unit_error', advice: 'correct the adapter', first: [shows({ amount: 8500 })], end: GOES(PAID) },
   {
-    ...{ made: 'reversed', advice: 'write the number of the refund' },
+    ...{ made: 'reversed', advice: 'record the refund’s number' },
     ...{ first: [decides('refund', '--number', 'RF-2')], end: HELD(`${GONE} refunded 850000`) },
   },
   {
-    ...{ made: 'reversed', advice: 'stop the parcel, and open the proof' },
+    ...{ made: 'reversed', advice: 'open the proof and write it off' },
     ...{ first: [types('proof', 'ORDER'), lost], end: HELD(`${GONE} written_off 850000`) },
   },
-  { made: 'contradicted', advice: 'ask: it is paid', first: [shows()], end: GOES(PAID) },
-  { made: 'contradicted', advice: 'ask: they explain it', first: [decides('explain')], end: HELD(PAID) },
+  { made: 'contradicted', advice: 'ask the service: it is paid', first: [shows()], end: GOES(PAID) },
+  { made: 'contradicted', advice: 'ask the service: it explains the difference', first: [decides('explain')], end: HELD(PAID) },
   {
     made: 'contradicted',
-    advice: 'ask: it is gone',
+    advice: 'ask the service: the money left',
     first: isGone,
     then: [lost],
     end: HELD(`${GONE} written_off 850000`),
   },
-  { made: 'contradicted, held', advice: 'ask: it is paid', first: [shows({ verifyOnly: true })], end: GOES(PAID) },
-  { made: 'absent_from_history', advice: 'ask: it is there', first: [listsIt], end: GOES(PAID) },
-  { made: 'absent_from_history', advice: 'ask: they explain it', first: [decides('explain')], end: HELD(PAID) },
-  { made: 'unknown_status', advice: 'the word is learnt', first: [shows()], end: GOES(PAID) },
-  { made: 'unproven', advice: 'it is proven', first: [shows({ amount: 8500 })], end: GOES(PAID) },
-  { made: 'unreadable', advice: 'it can be read', first: [forgive, at('pay', {})], end: GOES(PAID) },
+  { made: 'contradicted, held', advice: 'ask the service: it is paid', first: [shows({ verifyOnly: true })], end: GOES(PAID) },
+  { made: 'absent_from_history', advice: 'ask the service: it is in the history', first: [listsIt], end: GOES(PAID) },
+  { made: 'absent_from_history', advice: 'ask the service: it explains the difference', first: [decides('explain')], end: HELD(PAID) },
+  { made: 'unknown_status', advice: 'add the status word', first: [shows()], end: GOES(PAID) },
+  { made: 'unproven', advice: 'verify proves it', first: [shows({ amount: 8500 })], end: GOES(PAID) },
+  { made: 'unreadable', advice: 'the answer is readable again', first: [forgive, at('pay', {})], end: GOES(PAID) },
   {
-    ...{ made: 'refund_not_shown', advice: 'do it there' },
+    ...{ made: 'refund_not_shown', advice: 'make the refund at the service' },
     ...{ first: [at('reverse', { amount: 500 })], end: GOES(PART.replace(' captured', ' outflow 50000 captured')) },
   },
   {
-    ...{ made: 'refund_not_shown', advice: 'it went another way' },
+    ...{ made: 'refund_not_shown', advice: 'it was refunded another way' },
     ...{ first: [decides('refund', '--elsewhere')], end: GOES(`${PART} off_provider 50000`) },
   },
   {
-    ...{ made: 'refund_not_shown', advice: 'you keep it', first: [decides('keep')] },
+    ...{ made: 'refund_not_shown', advice: 'keep it', first: [decides('keep')] },
     end: GOES(`${PART} recovered 50000`),
   },
 ];

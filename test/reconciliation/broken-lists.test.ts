@@ -41,16 +41,19 @@ test.each([
   await isIncomplete(/^page \d of the list/);
 });
 
-test.each([{}, { merchant: 'another' }])('a last row that repeats for ever, changed (%j), makes the history incomplete', async (more) => {
-  let last: unknown;
-  const style: PageStyle = (rows, { page }) => {
-    last = rows.at(-1) ?? { ...(last as Row), ...more, receipt: page };
-    // The history ends, so that a run that misses the fault ends, too.
-    return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
-  };
-  books = await openBooks({ style });
-  await isIncomplete(/^page \d+ of the history has no new row/);
-});
+test.each([{}, { merchant: 'another' }])(
+  'a last row that repeats for ever, changed (%j), makes the history incomplete',
+  async (more) => {
+    let last: unknown;
+    const style: PageStyle = (rows, { page }) => {
+      last = rows.at(-1) ?? { ...(last as Row), ...more, receipt: page };
+      // The history ends, so that a run that misses the fault ends, too.
+      return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
+    };
+    books = await openBooks({ style });
+    await isIncomplete(/^page \d+ of the history has no new row/);
+  },
+);
 
 test('without ids, a last page that equals earlier rows is not taken for a loop', async () => {
   books = await openBooks();

@@ -172,18 +172,21 @@ test('an explanation covers the loss that was seen, and no larger loss', async (
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 150000 NGN'] });
 });
 
-test.each(['of the order', 'of a second charge'])('a refund %s by bank explains no outflow in the history', async (name) => {
-  const { orderId, reference } = await buy(desk, { times: name === 'of a second charge' ? 2 : 1 });
-  await runTwice();
-  if (name === 'of a second charge') await decide(desk, reference, 'refund', '--elsewhere', '--number', 'SWIFT-1');
-  else await desk.run('orders', 'refund', orderId, '4500', '--number', 'SWIFT-1', '--elsewhere');
-  await runTwice();
-  expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
-  await takeBack(reference, name === 'of a second charge' ? 8500 : 4000);
-  await runTwice();
-  const missing = name === 'of a second charge' ? 850_000 : 400_000;
-  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: [`reversed 0 ${missing} NGN`] });
-});
+test.each(['of the order', 'of a second charge'])(
+  'a refund %s by bank explains no outflow in the history',
+  async (name) => {
+    const { orderId, reference } = await buy(desk, { times: name === 'of a second charge' ? 2 : 1 });
+    await runTwice();
+    if (name === 'of a second charge') await decide(desk, reference, 'refund', '--elsewhere', '--number', 'SWIFT-1');
+    else await desk.run('orders', 'refund', orderId, '4500', '--number', 'SWIFT-1', '--elsewhere');
+    await runTwice();
+    expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
+    await takeBack(reference, name === 'of a second charge' ? 8500 : 4000);
+    await runTwice();
+    const missing = name === 'of a second charge' ? 850_000 : 400_000;
+    expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: [`reversed 0 ${missing} NGN`] });
+  },
+);
 
 test.each<[string, string, (reference: string) => Promise<unknown>]>([
   ['a third charge is held alone', '850000', (one) => charge(one, 8500)],

@@ -98,16 +98,19 @@ describe('an answer of verify after a run has applied the history', () => {
     ['a lower amount without an outflow', { amount: 8000 }, 'contradicted 0 50000 NGN'],
     ['a partial refund', { amount_refunded: 42 }, 'reversed 0 4200 NGN'],
     ['a full reversal', { status: 'REVERSED' }, 'reversed 0 850000 NGN'],
-  ])('verify says %s, and then that the money is there: the history still shows it, and no case stays open', async (_, said, finds) => {
-    const reference = await buyHeard();
-    await says(reference, said);
-    const found = finds === null ? sound : { message: 'held', cases: [finds] };
-    expect(await stands(reference)).toMatchObject({ ...found, list });
-    await says(reference, { status: 'SUCCESS', amount: 8500, amount_refunded: null });
-    expect(await stands(reference)).toMatchObject({ ...sound, list });
-    await desk.reconcile();
-    expect(await stands(reference)).toMatchObject({ ...sound, list });
-  });
+  ])(
+    'verify says %s, and then that the money is there: the history still shows it, and no case stays open',
+    async (_, said, finds) => {
+      const reference = await buyHeard();
+      await says(reference, said);
+      const found = finds === null ? sound : { message: 'held', cases: [finds] };
+      expect(await stands(reference)).toMatchObject({ ...found, list });
+      await says(reference, { status: 'SUCCESS', amount: 8500, amount_refunded: null });
+      expect(await stands(reference)).toMatchObject({ ...sound, list });
+      await desk.reconcile();
+      expect(await stands(reference)).toMatchObject({ ...sound, list });
+    },
+  );
 
   test('verify repeats the reversal that the history has shown: one outflow and one case', async () => {
     const reference = await buyHeard();

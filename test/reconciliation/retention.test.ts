@@ -162,10 +162,7 @@ beforeAll(async () => {
   await addMessage(named(staying, 'with a message that is not sent yet'), new Date(Date.now() + 10 * DAY_MS));
   await addMessage(named(staying, 'with a message that was given up'), null);
   await setPayment(named(staying, 'whose payment a notification has named'), `notified_at = now()`);
-  await setPayment(
-    named(staying, 'whose payment is being verified'),
-    `leased_until = now() + interval '20 seconds'`,
-  );
+  await setPayment(named(staying, 'whose payment is being verified'), `leased_until = now() + interval '20 seconds'`);
   await setPayment(named(staying, 'whose payment is due later'), `next_check_at = now() + interval '10 days'`);
   await setPayment(named(staying, 'whose payment has an unreadable answer'), `unreadable_since = now()`);
   staying['that ended a moment ago'] = await cancelled();

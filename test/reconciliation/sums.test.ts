@@ -74,24 +74,27 @@ async function serviceTotalOf(currency: Currency): Promise<number> {
   return minorOf(String(total(paid.map(({ amount, amount_refunded: gone = 0 }) => amount - gone))), currency);
 }
 
-test.each(['NGN', 'XOF'] as const)('the identity of the report closes in %s and equals the ledger', async (currency) => {
-  const one = identity.find((row) => row.currency === currency);
-  const minor = (text: string | undefined): number => minorOf(text, currency);
-  const ledger = await ledgerOf(currency);
-  expect(one?.difference).toBe(currency === 'NGN' ? '0.00' : '0');
-  expect(minor(one?.serviceTotal)).toBe(await serviceTotalOf(currency));
-  const { refunded, written_off, retained, not_shown, off_provider, ...cases } = one?.classes ?? {};
-  const sums = { captured: one?.earned, refunded, written_off, retained, not_shown, off_provider };
-  expect(Object.fromEntries(Object.entries(sums).map(([name, text]) => [name, minor(text)]))).toEqual({
-    ...{ captured: ledger.captured, refunded: -ledger.refunded, written_off: -ledger.written_off },
-    ...{ retained: ledger.retained, not_shown: ledger.not_shown, off_provider: ledger.off_provider },
-  });
-  expect(Object.keys(cases).sort()).toEqual(['charged_again', 'overpaid', 'reversed', 'underpaid']);
-  const open = total(Object.values(cases).map(minor));
-  expect(open).toBe(ledger.held - ledger.missing);
-  const classes = total(Object.values(one?.classes ?? {}).map(minor));
-  expect(minor(one?.serviceTotal)).toBe(minor(one?.earned) + classes);
-});
+test.each(['NGN', 'XOF'] as const)(
+  'the identity of the report closes in %s and equals the ledger',
+  async (currency) => {
+    const one = identity.find((row) => row.currency === currency);
+    const minor = (text: string | undefined): number => minorOf(text, currency);
+    const ledger = await ledgerOf(currency);
+    expect(one?.difference).toBe(currency === 'NGN' ? '0.00' : '0');
+    expect(minor(one?.serviceTotal)).toBe(await serviceTotalOf(currency));
+    const { refunded, written_off, retained, not_shown, off_provider, ...cases } = one?.classes ?? {};
+    const sums = { captured: one?.earned, refunded, written_off, retained, not_shown, off_provider };
+    expect(Object.fromEntries(Object.entries(sums).map(([name, text]) => [name, minor(text)]))).toEqual({
+      ...{ captured: ledger.captured, refunded: -ledger.refunded, written_off: -ledger.written_off },
+      ...{ retained: ledger.retained, not_shown: ledger.not_shown, off_provider: ledger.off_provider },
+    });
+    expect(Object.keys(cases).sort()).toEqual(['charged_again', 'overpaid', 'reversed', 'underpaid']);
+    const open = total(Object.values(cases).map(minor));
+    expect(open).toBe(ledger.held - ledger.missing);
+    const classes = total(Object.values(one?.classes ?? {}).map(minor));
+    expect(minor(one?.serviceTotal)).toBe(minor(one?.earned) + classes);
+  },
+);
 
 test.each(['NGN', 'XOF'] as const)('books, explain and the work list show the same amounts of %s', async (currency) => {
   const ledger = await ledgerOf(currency);

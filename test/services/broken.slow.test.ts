@@ -31,7 +31,11 @@ test.each([
   ['is no program', 'export default {', /with 78:[^]*GATEWAY_ADAPTER: .* cannot be used/],
   ['lacks members', 'export default { read: () => null }', /with 78:[^]*at amountUnit[^]*at checkoutLifetimeMin/],
   ['has no unit', `${PLAIN} export default { ...plain, amountUnit: 'cents' }`, /with 78:[^]*amountUnit/],
-  ['has guessable references', `${PLAIN} export default { ...plain, reference: { length: 9, alphabet: '01' } }`, /78:[^]*guessed/],
+  [
+    'has guessable references',
+    `${PLAIN} export default { ...plain, reference: { length: 9, alphabet: '01' } }`,
+    /78:[^]*guessed/,
+  ],
 ])('the program does not start with an adapter that %s, and says why', async (_what, code, why) => {
   expect(await start(code).then((shop) => shop.stop(), String)).toMatch(why);
 });

@@ -28,7 +28,7 @@ const LOST: Answer = ['reversed', 8500, 0];
 const STORIES: Story[] = [
   { what: 'paid', answers: [PAID], money: { came: 8500, earned: 8500 } },
   {
-    what: 'paid in part, and then expired',
+    what: 'paid in part and then expired',
     answers: [
       ['paid', 8000, 8000],
       ['expired', 8000, null],
@@ -37,24 +37,24 @@ const STORIES: Story[] = [
     held: 8000n,
   },
   {
-    what: 'reversed, and the answer names nothing',
+    what: 'reversed without an amount in the answer',
     answers: [PAID, ['reversed', null, 0, 'A', null]],
     money: { came: 8500, went: 8500, earned: 8500 },
     missing: 8500n,
   },
   {
-    what: 'both sources show less, and name no refund',
+    what: 'both sources show less without a refund',
     answers: [PAID, ['paid', 7000, 7000]],
     money: { came: 8500, went: 1500, earned: 8500, list_shows: 7000, list_heard_at: HEARD },
     missing: 1500n,
   },
   {
-    what: 'lost and won',
+    what: 'a dispute lost and won',
     answers: [PAID, LOST, PAID],
     money: { came: 17000, went: 8500, earned: 8500, send_back: 8500, by_itself: 8500 },
   },
   {
-    what: 'lost and won, and charged again',
+    what: 'a dispute lost and won, and a second charge',
     answers: [PAID, LOST, PAID],
     money: {
       came: 25500,
@@ -68,7 +68,7 @@ const STORIES: Story[] = [
     held: 8500n,
   },
   {
-    what: 'written off, and won',
+    what: 'written off and won',
     answers: [PAID, LOST, PAID],
     money: { came: 17000, went: 8500, earned: 8500, lost: 8500, list_shows: 8500, list_heard_at: HEARD },
     notShown: 8500n,
@@ -80,7 +80,7 @@ const STORIES: Story[] = [
     recovered: 8500n,
   },
   {
-    what: 'a refund that did not go, and is kept',
+    what: 'a refund that was not made, and the money is kept',
     answers: [PAID],
     money: { came: 9000, went: 500, earned: 8500, refunded: 500, kept: 500, list_shows: 8500, list_heard_at: HEARD },
     recovered: 500n,
@@ -92,7 +92,7 @@ const STORIES: Story[] = [
     notShown: 2500n,
   },
   {
-    what: 'charged twice, one refunded',
+    what: 'charged twice, and one charge refunded',
     answers: [PAID, ['paid', 8500, 8500, 'B'], ['reversed', 8500, 0, 'B'], PAID],
     money: {
       came: 17000,
@@ -186,5 +186,5 @@ test.each(STORIES.map((story, index) => [story.what, story, index] as const))('%
   );
   expect(total).toEqual([{ held: String(held), missing: String(missing) }]);
   // Recovered money is reported at once.
-  if (story.what === 'written off, and won') expect(positionOf(ledger, 0).reinstated).toBe(8500n);
+  if (story.what === 'written off and won') expect(positionOf(ledger, 0).reinstated).toBe(8500n);
 });
