@@ -11,7 +11,7 @@ import { startShop, TEST_KEY, WEBHOOK_SECRET, type Checkout, type Shop } from '.
 
 const PATH = '/webhooks/payments';
 const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/unsigned.ts', import.meta.url));
-/** The limit of the stored body, with room for the markers around the cut. */
+/** The limit of the stored bytes of one body: about 2 kB and some overhead. */
 const ABOUT_2_KB = 2_500;
 
 let shop: Shop;
@@ -29,7 +29,7 @@ const send = async (json: unknown, address: string): Promise<number> => {
 };
 /**
  * Sends no more in a second than an address may.
- * @param bodies sent from one address for each ten
+ * @param bodies each address sends ten of them
  */
 async function sendAll(bodies: readonly unknown[]): Promise<void> {
   for (let from = 0; from < bodies.length; from += 10) {

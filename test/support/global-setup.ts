@@ -13,8 +13,8 @@ declare global {
 
 /**
  * Starts one real PostgreSQL for the run, or uses the one of TEST_DATABASE_URL, and migrates a
- * template database there. Each test file clones the template, so that files share no rows. Also
- * builds the programs that the tests start.
+ * template database there. Tests clone the template, so that they share no rows. Also builds the
+ * programs that the tests start.
  */
 export default async function setUp(): Promise<void> {
   const removePrograms = await buildPrograms();

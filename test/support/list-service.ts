@@ -16,7 +16,7 @@ export type PageStyle = (rows: readonly unknown[], at: { page: number; next: str
  * A fault of the history. It applies to one page once, or to everything until `faults` is emptied.
  */
 export type ListFault =
-  /** The connection breaks in the middle; HTTP 500; half of the JSON with a correct length. */
+  /** The connection breaks in the middle; HTTP 500; half of the JSON, as if it were complete. */
   | { kind: 'broken' | 'status' | 'torn'; page: number }
   | { kind: 'slow'; page: number; ms: number }
   /** Every page is the first page, and has a next page. */

@@ -48,8 +48,8 @@ export async function timesAsked(shop: Shop, endpoint: 'initialize' | 'verify', 
 }
 
 /**
- * Moves the schedule of a payment a day away and clears its lease, so that only a notification
- * causes a verification.
+ * Waits until no verification of a payment is in progress, and moves its schedule a day away, so
+ * that only a notification causes a verification.
  */
 export const unschedule = (shop: Shop, reference: string): Promise<unknown> => {
   const sql = `UPDATE payments SET next_check_at = next_check_at + interval '1 day'
