@@ -13,8 +13,8 @@ import { comeBack, settle } from './support/outside.ts';
 import { TEST_KEY } from './support/shop.ts';
 import { startMailServer, type MailServer } from './support/smtp.ts';
 
-// The pass of a worker is called here, so that nobody waits for a minute. Where it looks and whom
-// it tells is real.
+// The test calls the worker's pass itself, so that it does not wait for a minute. The database that
+// the pass reads and the receivers that it alerts are real.
 
 const ALERT_SECRET = `whsec_${Buffer.from('another secret of 32 bytes here.').toString('base64')}`;
 const used = useShop(() => {
@@ -26,7 +26,7 @@ let mailServer: MailServer;
 let reference = '';
 const workers: AlertParts[] = [];
 
-/** With connections and a gateway of its own. */
+/** A worker with its own connections and its own gateway. */
 async function openWorker(): Promise<void> {
   const config = loadConfig({
     ...{ DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url, GATEWAY_SECRET_KEY: TEST_KEY },
@@ -67,13 +67,13 @@ afterEach(async () => {
 });
 
 const sql = (text: string) => shop.database.query(text);
-/** By the workers with these numbers, at once. */
+/** Runs the pass at the workers with these numbers, at once. */
 const pass = (...of: number[]) => Promise.all(of.flatMap((one) => workers.slice(one, one + 1).map(alertPass)));
 const calls = (name: string) => receiver.messages.filter(({ type }) => type === `alert.${name}`);
 const mails = (name: string) => mailServer.mails.filter(({ text }) => RegExp(`^Subject: .*${name}$`, 'm').test(text));
-/** How often a state was told, by call and by mail. */
+/** How often a state was alerted, by call and by mail. */
 const times = (name: string) => [calls(name).length, mails(name).length];
-/** So long ago was everything told and seen. */
+/** Moves every alert, and the last time its state was seen, into the past. */
 const later = (minutes: number) =>
   sql(`UPDATE settings SET value = (SELECT jsonb_object_agg(key, value || jsonb_build_object(
     'at', (value->>'at')::bigint - ${minutes * 60_000}, 'seenAt', (value->>'seenAt')::bigint - ${minutes * 60_000}))
@@ -110,14 +110,14 @@ test.each<[name: string, begins: Act, ends: Act]>([
   ['reconciliation-incomplete', noneForLong, () => run('findings', true)],
   ['webhooks-refused', forgedWebhook, () => shop.sandboxPost(`/transactions/${reference}/webhook`)],
   ['checkouts-stopped', () => sql(stop), () => sql(`UPDATE stops SET ended_at = now(), ended_by = 'ada'`)],
-])('R11: %s is told once, once more when it is over, and again when it comes back', async (name, begins, ends) => {
+])('%s is alerted once, once more when it is over, and again when it comes back', async (name, begins, ends) => {
   await pass(0);
   expect(receiver.messages).toEqual([]);
   await begins();
   await pass(0);
   await pass(1);
   await ends();
-  // Another process may still see it.
+  // Another process may still see the state.
   await pass(0);
   expect(times(name)).toEqual([1, 1]);
   await later(6);
@@ -133,7 +133,7 @@ test.each<[name: string, begins: Act, ends: Act]>([
   expect(receiver.messages).toHaveLength(3);
 });
 
-test('two workers at once tell once; what a dead one has taken is told when its lease ends', async () => {
+test('two workers at once send one alert, and an alert of a dead worker is sent when its lease ends', async () => {
   await openCase();
   await pass(0, 1, 0, 1);
   expect(times('cases-open')).toEqual([1, 1]);
@@ -149,21 +149,24 @@ test('two workers at once tell once; what a dead one has taken is told when its 
 });
 
 const WAYS = [503, 307, null, 'mail'] as const;
-test.each(WAYS)('a way that fails by %s is tried again under one id, and the other is not used again', async (how) => {
-  await openCase();
-  mailServer.refuses = how === 'mail';
-  receiver.answer(() => (how === 'mail' ? 204 : how));
-  await pass(0);
-  await pass(1);
-  mailServer.refuses = false;
-  receiver.answer(204);
-  await pass(0);
-  await pass(0);
-  expect(new Set(calls('cases-open').map(({ id }) => id)).size).toBe(1);
-  expect(times('cases-open')).toEqual(how === 'mail' ? [1, 1] : [3, 1]);
-});
+test.each(WAYS)(
+  'a channel that fails by %s is tried again under one id, and the other channel is not used again',
+  async (how) => {
+    await openCase();
+    mailServer.refuses = how === 'mail';
+    receiver.answer(() => (how === 'mail' ? 204 : how));
+    await pass(0);
+    await pass(1);
+    mailServer.refuses = false;
+    receiver.answer(204);
+    await pass(0);
+    await pass(0);
+    expect(new Set(calls('cases-open').map(({ id }) => id)).size).toBe(1);
+    expect(times('cases-open')).toEqual(how === 'mail' ? [1, 1] : [3, 1]);
+  },
+);
 
-test('new cases are told together: how many, and the first sentences', async () => {
+test('new cases share one alert, with their number and the first sentences', async () => {
   await openCase();
   await pass(0);
   for (let more = 0; more < 6; more += 1) await openCase();
@@ -178,7 +181,7 @@ test('new cases are told together: how many, and the first sentences', async () 
   expect(sentences).toEqual([`1 case open.${each}`, `6 new cases, 7 open in all.${each.repeat(5)}\n…`]);
 });
 
-test('a case that gets another class is told as a new one', async () => {
+test('a case that gets another class is alerted as a new case', async () => {
   const one = await shop.checkout();
   const settled = () => sql(`UPDATE cases SET opened_at = opened_at - interval '1 minute'`);
   await settle(shop, one.reference, { amount: 1000 });
@@ -194,7 +197,10 @@ test('a case that gets another class is told as a new one', async () => {
 });
 
 const LATE = `now() - interval '2 hours'`;
-/** `order.paid` of two hours ago. @param set what is laid over a message that was taken */
+/**
+ * An `order.paid` message of two hours ago.
+ * @param set columns to change; by default it was sent
+ */
 const paidOrder = (id: string, set = `sent_at = ${LATE}`) =>
   sql(`INSERT INTO messages (id, mode, type, body, tries, created_at)
     VALUES ('${id}', 'test', 'order.paid', '{}', 1, ${LATE}); UPDATE messages SET ${set} WHERE id = '${id}'`);
@@ -204,7 +210,7 @@ const waiting = () => calls('messages-waiting').map(({ data }) => String(data.se
 const not = 'not announced to your own system:';
 const refused = 'refused and tried again (the receiver answered HTTP 500)';
 
-test('a message that was told as held, and is refused once its hold is lifted, is told at the next pass', async () => {
+test('a message that was alerted as held is alerted at the next pass when its hold ends and the receiver refuses it', async () => {
   await paidOrder('message', `held_by = 'missing money'`);
   await pass(0);
   await sql(`UPDATE messages SET ${REFUSED}`);
@@ -217,7 +223,7 @@ test('a message that was told as held, and is refused once its hold is lifted, i
   expect(times('messages-waiting')).toEqual([2, 2]);
 });
 
-test('an older message that is sent again, and refused while another one is, is told after a quarter of an hour', async () => {
+test('an older message that is sent again and refused, beside another refused one, is alerted after fifteen minutes', async () => {
   await paidOrder('older');
   await paidOrder('newer', REFUSED);
   await pass(0);
@@ -232,7 +238,7 @@ test('an older message that is sent again, and refused while another one is, is 
   expect(mails('messages-waiting')).toHaveLength(2);
 });
 
-test('a receiver of alerts that refuses one of them gets all others, and that one again', async () => {
+test('an alert receiver that refuses one alert gets all others, and gets the refused one again', async () => {
   await paymentsFail();
   await paidOrder('message', REFUSED);
   await openCase();
@@ -251,7 +257,7 @@ test('a receiver of alerts that refuses one of them gets all others, and that on
   expect(times('payments-failing')).toEqual([3, 1]);
 });
 
-test('while the service does not answer, a refused key is not over', async () => {
+test('an alert about a refused key does not end while the service does not answer', async () => {
   await keyIsRefused();
   await pass(0);
   await healService(shop);
@@ -261,7 +267,7 @@ test('while the service does not answer, a refused key is not over', async () =>
   expect(times('key-refused')).toEqual([1, 1]);
 });
 
-test('R2: a call is signed and says who calls, a mail goes to all, and neither has a secret or an address', async () => {
+test('a call is signed and names its sender, a mail goes to every recipient, and neither has a secret or an address', async () => {
   await openCase();
   await pass(0);
   const [call] = calls('cases-open');
@@ -275,7 +281,7 @@ test('R2: a call is signed and says who calls, a mail goes to all, and neither h
   expect(`${call?.body} ${mail?.text}`).not.toMatch(/bob@|sk_test|whsec_|postgres:/);
 });
 
-test('where no worker runs, the server says so', async () => {
+test('the server sends alerts when no worker runs', async () => {
   await isDue(11);
   await shop.restart();
   await eventually(() => calls('payments-overdue').length === 1);

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { reachOf, readSources, type Source } from './support/sources.ts';
 
-/** Who stands below whom, the lowest first. Rooms of one floor do not know each other. */
+/**
+ * The folders and files of `src/`, the lowest layer first. Folders of one layer do not import each
+ * other.
+ */
 const FLOORS = [
   ['platform'],
   ['config-values.ts'],
@@ -15,8 +18,8 @@ const FLOORS = [
   ['fulfilment'],
   ['payments'],
   ['checkout', 'webhooks', 'shop-api', 'reconciliation'],
-  // What a shop makes of it: handed in from above, so that nothing below knows it. It may name any
-  // type.
+  // The shop's own code. The layers above pass it in, so that no layer below imports it. It may
+  // import any type.
   ['custom'],
   ['reporting'],
   ['commands'],
@@ -30,7 +33,7 @@ const FLOORS = [
   ['tools', 'bench'],
 ];
 
-/** What stands only in some files, so that one knows where to look. */
+/** Code that only some files may contain, so that it is easy to find. */
 const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
   ['the environment', /\bprocess\.env\b/, /^src\/(config\.ts$|custom\/)/],
   ['the service key', /key\w*[?!]?\.reveal\(|x-api-key/i, /^src\/(gateway\/|config\.ts$)/],
@@ -45,7 +48,7 @@ const OWNERS: [what: string, pattern: RegExp, owners: RegExp][] = [
   ['any', /\bas any\b|[:<|(] ?any\b|\bany\[\]/, /^$/],
 ];
 
-/** These decide. What they need they are given. */
+/** Decisions. They get everything that they need as arguments. */
 const PURE = [
   'ledger/books.ts',
   'ledger/history.ts',
@@ -68,7 +71,8 @@ function writes(model: string, table: string): RegExp {
 }
 
 /**
- * `payments` of src/payments/decide.ts, `app.ts` of src/app.ts, `local` of whatever is in local.
+ * Returns `payments` for src/payments/decide.ts, `app.ts` for src/app.ts, `local` for any file in
+ * local.
  */
 function roomOf(path: string): string {
   const [top = '', next = ''] = path.split('/');
@@ -83,7 +87,7 @@ function floorOf(path: string): number {
   return FLOORS.findIndex((rooms) => rooms.includes(roomOf(path)));
 }
 
-/** One line for each import that leads up or sideways. */
+/** One line for each import of a higher layer or of the same layer. */
 function breaches({ path, imports }: Source): string[] {
   return imports
     .filter(({ target, isType }) => isOurs(target) && !(isType && roomOf(path) === 'custom'))
@@ -91,19 +95,19 @@ function breaches({ path, imports }: Source): string[] {
     .map(({ target }) => `${path} imports ${target}`);
 }
 
-test('every file is in a room, and each room knows only those below it', () => {
+test('every file is in a layer, and each layer imports only lower layers', () => {
   expect(sources.filter(({ path }) => floorOf(path) === -1).map(({ path }) => path)).toEqual([]);
   expect(sources.flatMap(breaches)).toEqual([]);
 });
 
-test('nothing imports itself in a circle', () => {
+test('no file imports itself in a circle', () => {
   const circles = program.filter(({ path, imports }) =>
     imports.some(({ target, isType }) => !isType && reachOf(target, program).has(path)),
   );
   expect(circles.map(({ path }) => path)).toEqual([]);
 });
 
-test('what is imported from npm is in package.json, and what the program needs is installed in production', () => {
+test('every npm import is in package.json, and production installs what the program needs', () => {
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     dependencies: Record<string, string>;
     devDependencies: Record<string, string>;
@@ -121,17 +125,17 @@ test('what is imported from npm is in package.json, and what the program needs i
   expect(unknown).toEqual([]);
 });
 
-test.each(OWNERS)('%s stands only where it belongs', (_what, pattern, owners) => {
+test.each(OWNERS)('%s is only in the files that may contain it', (_what, pattern, owners) => {
   const strangers = program.filter(({ path, code }) => !owners.test(path) && pattern.test(code));
   expect(strangers.map(({ path }) => path)).toEqual([]);
 });
 
-test('no rule is switched off', () => {
+test('no lint or type rule is disabled', () => {
   const off = sources.filter(({ text }) => /eslint-disable|@ts-(ignore|nocheck|expect-error)/.test(text));
   expect(off.map(({ path }) => path)).toEqual([]);
 });
 
-test('what decides knows no database', () => {
+test('decisions do not import the database', () => {
   const impure = program
     .filter(({ path }) => PURE.includes(path.slice('src/'.length)))
     .flatMap(({ path }) =>
@@ -142,7 +146,7 @@ test('what decides knows no database', () => {
   expect(impure).toEqual([]);
 });
 
-test('the sandbox shares no code with the program: it would share its errors', () => {
+test('the sandbox shares no code with the program, because it would share its errors', () => {
   const sandbox = sources.filter(({ path }) => path.startsWith('local/sandbox/'));
   const shared = sandbox.filter(({ imports }) => imports.some(({ target }) => target.startsWith('src/')));
   expect(shared.map(({ path }) => path)).toEqual([]);

@@ -29,7 +29,7 @@ const HERE = { NODE_ENV: '', GATEWAY_URL: 'http://127.0.0.1:4000' };
 const SIGNING = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const ALERTING = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
 
-/** The lines about faults; none: it is a configuration. */
+/** The lines about faults. Empty: the configuration is valid. */
 function faultsOf(env: Record<string, string>): string[] {
   try {
     loadConfig(env);
@@ -42,8 +42,8 @@ function faultsOf(env: Record<string, string>): string[] {
 const named = (sentences: readonly string[]) => sentences.map((one) => one.slice(0, one.indexOf(':')));
 
 /**
- * Starts a process that loads its configuration as every process of ours does, in a folder with
- * this `.env`.
+ * Starts a process that loads its configuration as all our processes do, in a folder with this
+ * `.env`.
  */
 function start(env: Record<string, string>, file = '') {
   const url = (path: string) => JSON.stringify(new URL(`../src/${path}`, import.meta.url).href);
@@ -87,7 +87,7 @@ test('every variable but three has a default', () => {
   });
 });
 
-test('.env.example has exactly the variables, in their order, and loads as it is', () => {
+test('.env.example has exactly the variables, in order, and loads unchanged', () => {
   const file = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
   const pairs = [...file.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value] as const);
   expect(pairs.map(([name]) => name)).toEqual(Object.keys(VARIABLES.shape));
@@ -95,7 +95,7 @@ test('.env.example has exactly the variables, in their order, and loads as it is
   expect(loadConfig({ ...Object.fromEntries(pairs), ...NEEDED })).toEqual(loadConfig(NEEDED));
 });
 
-test('a process says every fault at once, by name and never by value, and exits with 78', () => {
+test('a process reports all faults at once, by name and never by value, and exits with 78', () => {
   const names = ['PORT', 'DATABASE_URL', 'GATEWAY_SECRET_KEY', 'OPERATORS', 'WORKER', 'ALERT_EMAIL'];
   const env = Object.fromEntries(names.map((name) => [name, 'c4n4ry']));
   const { status, stdout, stderr } = start({ ...env, ALERT_URL: 'https://c4n4ry.example' });
@@ -105,20 +105,20 @@ test('a process says every fault at once, by name and never by value, and exits 
   expect(stderr).toContain('npm start fills it for development');
 });
 
-describe('P15, S7: values as people paste them', () => {
+describe('values with quotes or white space from copy and paste', () => {
   test.each([
     ['a-token-of-the-shop\n', 'a-token-of-the-shop'],
     ['"a-token-of-the-shop"', 'a-token-of-the-shop'],
     [" 'a-token-of-the-shop\r\n'\n", 'a-token-of-the-shop'],
     ['a-"token"-of-the-shop', 'a-"token"-of-the-shop'],
-  ])('%j works, and is told', (given, meant) => {
+  ])('%j is read without its outer quotes and white space, with a warning if it had any', (given, meant) => {
     for (const name of ['SHOP_API_TOKEN', 'WEBHOOK_SECRETS'] as const) {
       const config = loadConfig({ ...NEEDED, [name]: given });
       expect([config[name]].flat().map((one) => one?.reveal())).toEqual([meant]);
       expect(named(config.warnings)).toEqual(given === meant ? [] : [name]);
     }
   });
-  test('quotes around a list, around each of it, and in an .env file', () => {
+  test('quotes around a list, around each item, and in an .env file are removed', () => {
     const env = { ...NEEDED, WEBHOOK_SECRETS: '"the-first-secret-1","the-second-secret"\n' };
     const { status, stdout } = start(env, `SHOP_API_TOKEN="a-token-of-the-shop"\nWEBHOOK_SECRETS=of-the-environment\n`);
     expect([status, JSON.parse(stdout)]).toEqual([
@@ -137,35 +137,38 @@ describe('P15, S7: values as people paste them', () => {
       }
     },
   );
-  test('a service key as a webhook secret', () => {
+  test('a service key as a webhook secret is a fault', () => {
     const { status, stderr } = start({ ...NEEDED, WEBHOOK_SECRETS: 'c4n4ry-of-webhooks,sk_test_c4n4ry-of-webhooks' });
     expect([status, stderr]).toEqual([78, expect.stringContaining('WEBHOOK_SECRETS: holds a service key')]);
     expect(stderr).not.toContain('c4n4ry');
   });
-  test.each(['ADMIN_TOKEN', 'SHOP_API_TOKEN', 'WEBHOOK_SECRETS', 'OPERATORS'])('a short one in %s', (name) => {
-    const short = { [name]: name === 'OPERATORS' ? 'ada:viewer:short' : 'fifteen-letters' };
-    expect(named(loadConfig({ ...NEEDED, ...short }).warnings)).toEqual([name]);
-    expect(named(faultsOf({ ...PRODUCTION, ...short }))).toEqual([name]);
-  });
+  test.each(['ADMIN_TOKEN', 'SHOP_API_TOKEN', 'WEBHOOK_SECRETS', 'OPERATORS'])(
+    'a short secret in %s is a warning, and a fault in production',
+    (name) => {
+      const short = { [name]: name === 'OPERATORS' ? 'ada:viewer:short' : 'fifteen-letters' };
+      expect(named(loadConfig({ ...NEEDED, ...short }).warnings)).toEqual([name]);
+      expect(named(faultsOf({ ...PRODUCTION, ...short }))).toEqual([name]);
+    },
+  );
 });
 
-describe('S5: a live key moves real money', () => {
+describe('a live key', () => {
   test.each([
-    ['without an address', ['GATEWAY_URL'], { GATEWAY_URL: '' }],
-    ['outside of production', ['NODE_ENV'], { NODE_ENV: '' }],
-    ['without checkout hosts', ['CHECKOUT_HOSTS'], { CHECKOUT_HOSTS: '' }],
-    ['on this machine', ['GATEWAY_URL'], HERE],
-    ['on this machine, where that is meant', [], { ...HERE, ALLOW_LIVE_KEY_ON_LOOPBACK: 'on' }],
+    ['without GATEWAY_URL is a fault', ['GATEWAY_URL'], { GATEWAY_URL: '' }],
+    ['outside of production is a fault', ['NODE_ENV'], { NODE_ENV: '' }],
+    ['without CHECKOUT_HOSTS is a fault', ['CHECKOUT_HOSTS'], { CHECKOUT_HOSTS: '' }],
+    ['with a service on this machine is a fault', ['GATEWAY_URL'], HERE],
+    ['with a service on this machine is valid when that is allowed', [], { ...HERE, ALLOW_LIVE_KEY_ON_LOOPBACK: 'on' }],
   ])('%s', (_name, names, change) => {
     expect(loadConfig(LIVE)).toMatchObject({ mode: 'live', production: true, demoShop: false });
     expect(named(faultsOf({ ...LIVE, ...change }))).toEqual(names);
   });
-  test('no process starts without an address', () => {
+  test('without GATEWAY_URL ends the process', () => {
     expect(start({ GATEWAY_SECRET_KEY: 'sk_live_c4n4ry' }).status).toBe(78);
   });
 });
 
-test('secrets print as nothing', () => {
+test('secrets are never printed', () => {
   const config = loadConfig({
     ...PRODUCTION,
     SMTP_URL: 'smtp://u:c4n4ry@h',
@@ -214,12 +217,12 @@ test.each([
   ['DATABASE_URL', 'postgres://u@127.0.0.1/shop_test'],
   ['STOREFRONT_ORIGINS', 'http://shop.example.com'],
   ['GATEWAY_URL', 'http://127.0.0.1:4000'],
-])('%s=%j is legal and risky: a warning', (name, value) => {
+])('%s=%j is legal but risky, and gives a warning', (name, value) => {
   expect(loadConfig(LIVE).warnings).toEqual([]);
   expect(named(loadConfig({ ...LIVE, [name]: value }).warnings)).toEqual([name]);
 });
 
-describe('a secret is known to one other side alone', () => {
+describe('each secret belongs to one other side only', () => {
   const SAME = 'c4n4ry-of-two-doors';
   const receivers = { FULFILMENT_URL: 'https://shop.example.com/paid', ALERT_URL: 'https://a.example.com' };
   test.each<[string, string, Record<string, string>]>([
@@ -245,14 +248,14 @@ describe('a secret is known to one other side alone', () => {
       for (const value of ['c4n4ry', SIGNING]) expect(faults[0]).not.toContain(value);
     }
   });
-  test('those that differ are none', () => {
+  test('different secrets are valid', () => {
     const tokens = { SHOP_API_TOKEN: `${SAME}-1`, ADMIN_TOKEN: `${SAME}-2`, OPERATORS: `ada:viewer:${SAME}-3` };
     const signing = { WEBHOOK_SECRETS: `${SAME}-4,${SAME}-5`, ALERT_SECRET: ALERTING, FULFILMENT_SECRET: SIGNING };
     expect(faultsOf({ ...PRODUCTION, ...receivers, ...tokens, ...signing })).toEqual([]);
   });
 });
 
-describe('TRUSTED_PROXIES trusts whole networks only where no stranger is', () => {
+describe('TRUSTED_PROXIES accepts a whole network only if it is private or small', () => {
   test.each([
     '1.0.0.0/8',
     '8.0.0.0/15',
@@ -272,30 +275,30 @@ describe('TRUSTED_PROXIES trusts whole networks only where no stranger is', () =
     '203.0.113.7',
     'fd00::/8',
     '2001:db8::/32',
-  ])('%s is taken', (range) => {
+  ])('%s is accepted', (range) => {
     expect(loadConfig({ ...NEEDED, TRUSTED_PROXIES: range }).TRUSTED_PROXIES).toEqual([range]);
   });
 });
 
 describe('a test key in production', () => {
-  test('is a fault that names the variable by which it is meant, and the process exits with 78', () => {
+  test('is a fault that names the variable that allows it, and the process exits with 78', () => {
     const { status, stdout, stderr } = start({ ...PRODUCTION, ALLOW_TEST_KEY_IN_PRODUCTION: '' });
     expect([status, stdout]).toEqual([78, '']);
     expect(stderr.split('\n  - ').slice(1)).toEqual([expect.stringContaining('ALLOW_TEST_KEY_IN_PRODUCTION')]);
     expect(stderr).not.toContain('c4n4ry');
     expect(faultsOf({ ...PRODUCTION, ALLOW_TEST_KEY_IN_PRODUCTION: 'off' })).toHaveLength(1);
   });
-  test('is a warning where it is meant', () => {
+  test('is a warning when it is allowed', () => {
     const { warnings, mode, production } = loadConfig(PRODUCTION);
     expect({ mode, production }).toEqual({ mode: 'test', production: true });
     expect(warnings).toEqual([expect.stringMatching(/GATEWAY_SECRET_KEY|ALLOW_TEST_KEY_IN_PRODUCTION/)]);
   });
-  test('is nothing to say outside of production', () => {
+  test('gives no warning outside of production', () => {
     expect(loadConfig(NEEDED).warnings).toEqual([]);
   });
 });
 
-test('RETAIN_UNPAID_DAYS is 90 unless it says otherwise, may be 0, and is a whole number', () => {
+test('RETAIN_UNPAID_DAYS is 90 by default, may be 0, and must be a whole number', () => {
   for (const [given, days] of [
     ['', 90],
     ['0', 0],

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asShop, buy, SHOP_TOKEN, stands } from './money/support.ts';
 import { startShop, type Shop } from './support/shop.ts';
 
-// What the heads of the migrations promise, tried by SQL against rows that purchases made: order A
+// The promises at the top of the migrations, tested by SQL against rows of real purchases. Order A
 // is paid and refunded in part, B is underpaid and held, C waits for its payment.
 
 let shop: Shop;
-/** `:a` is an order's id, `:a_ref` its reference, `:a_answer` the id of what verify said of it. */
+/** `:a` is an order's id, `:a_ref` its reference, `:a_answer` the id of its last verification. */
 const names = new Map<string, string>();
 beforeAll(async () => {
   shop = await startShop({ env: { SHOP_API_TOKEN: SHOP_TOKEN } });
@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 /**
- * Tries statements to the end of their transaction, and undoes them.
- * @returns `taken`, or what refused them
+ * Runs statements to the end of their transaction, and undoes them.
+ * @returns `taken`, or the constraint that refused them
  */
 async function attempt(sql: string): Promise<string> {
   const filled = sql.replace(/:[abc](_\w+)?\b/g, (name) => `'${names.get(name) ?? name}'`);
@@ -44,10 +44,7 @@ const insert = (table: string, row: Row): string =>
   `INSERT INTO ${table} (${Object.keys(row).join(', ')}) VALUES (${Object.values(row).join(', ')})`;
 const ACCEPTED = { order_id: ':b', mode: `'test'`, reference: ':b_ref', price: '850000', currency: `'NGN'` };
 const PART = { reference: ':b_ref', order_id: ':b', mode: `'test'`, currency: `'NGN'`, verification_id: ':b_answer' };
-/**
- * A proof of B that a person accepted: nothing is wrong with it but what is laid over it, or over
- * its payment.
- */
+/** A valid proof of B that a person accepted, with changes to the proof or to its payment. */
 const proved = (proof: Row, part: Row = {}): string =>
   [
     insert('proofs', { ...ACCEPTED, amount: '800000', accepted_by: `'joy'`, ...proof }),
@@ -71,7 +68,7 @@ const FIGURES = ['captured', 'retained', 'returned', 'refunded', 'written_off', 
   'history_most_received',
 );
 const UNPAID = 'paid_reference = NULL, paid_at = NULL';
-/** B is paid by a proof of two payments. C lends its payment. */
+/** B is paid by a proof of two payments. The second payment is C's. */
 const inTwo = (first: Row, second: Row): string =>
   [
     `UPDATE payments SET order_id = :b WHERE reference = :c_ref`,
@@ -160,17 +157,17 @@ const HASH = `sha256(coalesce(before, ''::bytea) || convert_to(jsonb_build_array
   counter, amount, currency, data, extract(epoch FROM at))::text, 'UTF8'))`;
 const CHAIN = `SELECT *, lag(hash) OVER chain AS before, row_number() OVER chain AS place FROM journal
   WHERE order_id = :a WINDOW chain AS (ORDER BY id)`;
-/** Says which entries do not follow from the one before them. */
+/** Names the entries that do not follow from the entry before them. */
 const TELL = `RAISE EXCEPTION 'broken: %', (SELECT string_agg(place::text, ' ') FROM (${CHAIN}) c WHERE hash IS DISTINCT FROM ${HASH})`;
 const third = `id = (SELECT id FROM (${CHAIN}) c WHERE place = 3)`;
 const PAST = 'ALTER TABLE journal DISABLE TRIGGER journal_is_written_once';
 
 test.each<[string, string, string]>([
-  ['as it was written, it is whole', '<NULL>', TELL],
-  ['an entry that is changed breaks it', '3', `UPDATE journal SET data = '{"x": 1}' WHERE ${third}; ${TELL}`],
-  ['one that is taken out breaks it', '3', `DELETE FROM journal WHERE ${third}; ${TELL}`],
+  ['unchanged entries form a whole chain', '<NULL>', TELL],
+  ['a changed entry breaks the chain', '3', `UPDATE journal SET data = '{"x": 1}' WHERE ${third}; ${TELL}`],
+  ['a deleted entry breaks the chain', '3', `DELETE FROM journal WHERE ${third}; ${TELL}`],
   [
-    'a new hash for a changed entry breaks it one further',
+    'a changed entry with a new hash breaks the chain at the next entry',
     '4',
     `UPDATE journal SET what = 'x' WHERE ${third}; UPDATE journal j SET hash = n.hash FROM
      (SELECT id, ${HASH} AS hash FROM (${CHAIN}) c WHERE place = 3) n WHERE j.id = n.id; ${TELL}`,

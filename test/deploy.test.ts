@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { findAction } from '../src/commands/commands.ts';
 import { VARIABLES } from '../src/config.ts';
 
-// What pages and deploy/ name is there: variables, scripts, commands, files, headings.
+// The variables, scripts, commands, files and headings that the pages and deploy/ name must exist.
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const filesIn = (folder: string): string[] =>
@@ -21,8 +21,8 @@ const DEPLOYED = filesIn('deploy');
 const ALL = [...PAGES, ...DEPLOYED, '.env.example'];
 
 /**
- * Of other programs: PostgreSQL's image, systemd, OpenTelemetry, the sandbox, tests, what a page's
- * own example reads.
+ * Variables of other programs: PostgreSQL's image, systemd, OpenTelemetry, the sandbox, tests, and
+ * the examples of a page.
  */
 const OTHERS = /^(POSTGRES|AF|OTEL|SANDBOX|TEST|RECEIVER|SUDO|HTTPS?|NO)_/;
 const OTHER_NAMES = ['CHROME_PATH', 'ON_ERROR_STOP', 'SOURCE_DATE_EPOCH'];
@@ -31,25 +31,25 @@ const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<stri
 
 test.each(ALL)('%s spells each variable as config.ts does', (path) => {
   const known = [...Object.keys(VARIABLES.shape), ...OTHER_NAMES, ...constantsIn()];
-  // In capitals with a line below: what stands so and is no variable is a word of a source file.
+  // A name in capitals with an underscore is a variable or a constant of the source.
   const names = found(textOf(path), /(?<![\w./$-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?![\w-])/g);
   expect(names.filter((name) => !known.includes(name) && !OTHERS.test(name))).toEqual([]);
 });
 
-/** Constants of the source, which pages name as well. */
+/** Constants of the source, which pages may name. */
 function constantsIn(): string[] {
   return filesIn('src').flatMap((path) =>
     /\.tsx?$/.test(path) && !path.includes('prisma/') ? found(textOf(path), /\bconst ([A-Z][A-Z0-9_]+)\b/g) : [],
   );
 }
 
-test.each(ALL)('%s names scripts that package.json has', (path) => {
+test.each(ALL)('%s names only scripts of package.json', (path) => {
   expect(
     found(textOf(path), /\bnpm (?:--silent )?run (?:--silent )?([\w:-]+)/g).filter((name) => !(name in scripts)),
   ).toEqual([]);
 });
 
-test.each(ALL)('%s names commands that there are', (path) => {
+test.each(ALL)('%s names only existing commands', (path) => {
   const said = textOf(path).replace(/\s*\n\s*(?=[A-Za-z])/g, ' ');
   const typed = [
     ...found(said, /\bnpm run cli -- ([a-z-]+(?: [a-z-]+)?)/g),
@@ -59,9 +59,9 @@ test.each(ALL)('%s names commands that there are', (path) => {
   expect(typed.filter((words) => findAction(words.split(' ')) === null)).toEqual([]);
 });
 
-test.each([...PAGES, ...DEPLOYED])('%s names files that there are', (path) => {
+test.each([...PAGES, ...DEPLOYED])('%s names only existing files', (path) => {
   const text = textOf(path);
-  // A recipe's own files begin with their name.
+  // The files of a recipe begin with their name.
   const made = found(text, /^(?:\/\/|--) (\S+)$/gm);
   const named = found(
     text,
@@ -86,7 +86,7 @@ describe('links', () => {
         .replaceAll(' ', '-'),
     );
 
-  test.each(PAGES)('of %s lead to a file, and to a heading of it', (page) => {
+  test.each(PAGES)('of %s lead to existing files and headings', (page) => {
     const links = found(textOf(page), /\]\(([^)\s]+)\)/g).filter((link) => !/^https?:/.test(link));
     const broken = links.filter((link) => {
       const [file = '', anchor] = link.split('#');
@@ -98,13 +98,16 @@ describe('links', () => {
   });
 });
 
-test.each(DEPLOYED.filter((path) => /\.ya?ml$/.test(path)))('%s is YAML, and runs what is built', (path) => {
-  const documents = loadAll(textOf(path));
-  expect(documents.filter((one) => typeof one !== 'object' || one === null)).toEqual([]);
-  const programs = found(JSON.stringify(documents), /dist\/(\w+)\.js/g);
-  expect(programs.filter((name) => !existsSync(join(ROOT, 'src', `${name}.ts`)))).toEqual([]);
-  expect(programs).toContain('worker');
-});
+test.each(DEPLOYED.filter((path) => /\.ya?ml$/.test(path)))(
+  '%s is valid YAML and starts programs of the build',
+  (path) => {
+    const documents = loadAll(textOf(path));
+    expect(documents.filter((one) => typeof one !== 'object' || one === null)).toEqual([]);
+    const programs = found(JSON.stringify(documents), /dist\/(\w+)\.js/g);
+    expect(programs.filter((name) => !existsSync(join(ROOT, 'src', `${name}.ts`)))).toEqual([]);
+    expect(programs).toContain('worker');
+  },
+);
 
 test('deploy/ has at most 400 lines', () => {
   const lines = DEPLOYED.map((path) => textOf(path).split('\n').length - 1);

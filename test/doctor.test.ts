@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([liveShop.stop(), liveSandbox.close()]));
 
-/** Its exit code, the state of each thing that it looks at, and all that it prints. */
+/** The exit code, the state of each check, and the whole output. */
 async function doctor(env: Record<string, string | undefined>, ...words: string[]) {
   const usual = { DATABASE_URL: shop.database.url, GATEWAY_URL: shop.sandbox?.url, GATEWAY_SECRET_KEY: TEST_KEY };
   const all = Object.entries({ ...usual, WEBHOOK_SECRETS: WEBHOOK_SECRET, ...env });
@@ -35,7 +35,7 @@ async function doctor(env: Record<string, string | undefined>, ...words: string[
   return { exit, text, states };
 }
 
-test('of a shop that nothing happened to, doctor finds nothing wrong, and says what to do about the rest', async () => {
+test('doctor finds nothing wrong in a new shop, and says what to set up next', async () => {
   const { exit, states, text } = await doctor({}, 'doctor');
   const { webhooks, ...others } = states;
   expect({ exit, webhooks }).toEqual({ exit: 0, webhooks: 'look' });
@@ -44,7 +44,7 @@ test('of a shop that nothing happened to, doctor finds nothing wrong, and says w
   expect(text).toMatch(/^look +webhooks: .*\n +> register PUBLIC_URL/m);
 });
 
-test('what is late, given up or open is found, and a service that refuses the key, or cannot be read', async () => {
+test('doctor finds overdue payments, given-up messages, open cases, and a service that refuses the key or is unreadable', async () => {
   const { reference } = await shop.checkout();
   await shop.database.query(`UPDATE payments SET next_check_at = now() - interval '11 minutes';
     INSERT INTO messages (id, mode, type, body, tries) VALUES ('msg_1', 'test', 'order.paid', '{}', 9);
@@ -59,7 +59,7 @@ test('what is late, given up or open is found, and a service that refuses the ke
   expect(away.states).toMatchObject({ service: 'wrong', adapter: 'wrong', clock: 'wrong' });
 });
 
-test('M21: doctor --live tries the alerts, and shows the first live payment to compare it with its page', async () => {
+test('doctor --live tests the alerts, and shows the first live payment to compare with the service’s page', async () => {
   const json = { email: 'ada@example.com', items: [{ sku: 'ankara-tote', quantity: 1 }] };
   await liveShop.request('POST', '/checkout', { json });
   const [payment] = await liveShop.database.query('SELECT reference, order_id AS "orderId" FROM payments');

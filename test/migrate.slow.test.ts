@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { copyProject, type ProjectCopy } from './support/project-copy.ts';
 import { cloneDatabase, type TestDatabase } from './support/database.ts';
 
-// npm run db:migrate in a copy of the project, on a database of its own: what it writes, and what
-// it leaves behind.
+// Tests npm run db:migrate in a copy of the project, on a database of its own: the migrations that
+// it writes, and that it cleans up.
 
 let project: ProjectCopy;
 let database: TestDatabase;
-/** The migrations that the program has; those that a test writes come after them. */
+/** The migrations of the program. The migrations of a test come after them. */
 let shipped: string[];
 beforeAll(async () => {
   [project, database] = await Promise.all([copyProject(), cloneDatabase()]);
@@ -26,7 +26,7 @@ type Ended = { code: number; said: string };
 function npm(words: string[], env: Record<string, string> = { DATABASE_URL: database.url }): Promise<Ended> {
   const { PATH = '', HOME = '' } = process.env;
   return new Promise((resolve) => {
-    // A proxy that is not there: nothing is downloaded.
+    // An unreachable proxy, so that nothing is downloaded.
     const offline = { HTTPS_PROXY: 'http://127.0.0.1:9', HTTP_PROXY: 'http://127.0.0.1:9' };
     const options = { cwd: project.folder, env: { PATH, HOME, ...offline, ...env } };
     execFile('npm', ['run', '--silent', ...words], options, (error, stdout, stderr) => {
@@ -56,13 +56,13 @@ test.each([
   [['--name', 'Add gift'], '"Add gift" cannot be the name of a migration'],
   [['--name', '../x'], '"../x" cannot be the name of a migration'],
   [['--nmae', 'x'], "Unknown option '--nmae'"],
-])('%j is not understood: exit code 64, and nothing is written', async (words, message) => {
+])('%j is refused with exit code 64, and nothing is written', async (words, message) => {
   const { code, said } = await migrate(...words);
   expect(said).toContain(message);
   expect([code, await written()]).toEqual([64, []]);
 });
 
-test('without a difference it says so and writes nothing, but generates the client anew', async () => {
+test('without a difference, no migration is written, but the client is generated again', async () => {
   const stale = join(project.folder, 'src/platform/prisma/models/Order.ts');
   await writeFile(stale, '');
   const { code, said } = await migrate('--name', 'nothing');
@@ -71,7 +71,7 @@ test('without a difference it says so and writes nothing, but generates the clie
   expect([code, await written(), await temporary()]).toEqual([0, [], []]);
 });
 
-test('a schema that is not valid is told, and the temporary database goes', async () => {
+test('an invalid schema is reported, and the temporary database is removed', async () => {
   await addTo('testColumn Txet? @map("test_column")');
   const { code, said } = await migrate('--name', 'add_test_column');
   expect(said).toContain('Txet');
@@ -79,7 +79,7 @@ test('a schema that is not valid is told, and the temporary database goes', asyn
   await changeSchema((schema) => schema.replace('Txet', 'String'));
 });
 
-test('a column is added: the migration is written as Prisma writes it and applied, and the client knows it', async () => {
+test('a new column gets a migration in Prisma’s words, which is applied, and the client knows the column', async () => {
   const { code, said } = await migrate('--name', 'add_test_column');
   expect(said).toMatch(/Wrote prisma\/migrations\/\d{14}_add_test_column\/migration\.sql/);
   const [folder = ''] = await written();
@@ -93,7 +93,7 @@ test('a column is added: the migration is written as Prisma writes it and applie
   expect((await migrate('--name', 'again')).said).toContain('No migration was written.');
 });
 
-test('what the database does not take is told, with the file to correct', async () => {
+test('a migration that the database refuses is reported with the file to correct', async () => {
   await database.query('ALTER TABLE orders ADD COLUMN test_number integer');
   await addTo('testNumber Int? @map("test_number")');
   const { code, said } = await migrate('--name', 'add_test_number');
@@ -102,7 +102,7 @@ test('what the database does not take is told, with the file to correct', async 
   await database.query('ALTER TABLE orders DROP COLUMN test_number');
 });
 
-test('a required column without a default is written with a warning, and one with a default without', async () => {
+test('a required column without a default gives a warning, and a column with a default gives none', async () => {
   const warning = 'The running version cannot insert rows without it: make the column optional, or give it a default.';
   await changeSchema((schema) => schema.replace('testNumber Int?', 'testNumber Int'));
   await rm(join(project.folder, 'prisma/migrations', (await written()).at(-1) ?? ''), { recursive: true });
@@ -115,7 +115,7 @@ test('a required column without a default is written with a warning, and one wit
   expect([defaulted.code, defaulted.said.includes(warning)]).toEqual([0, false]);
 });
 
-test('npm run db:deploy applies what is missing, on the embedded database as well', async () => {
+test('npm run db:deploy applies missing migrations, also to the embedded database', async () => {
   const deployed = await npm(['db:deploy'], { DATABASE_URL: database.url, PORT: '0' });
   expect(deployed).toEqual({ code: 0, said: 'The schema is that of this version.\n' });
   expect(await columns()).toHaveLength(2);
@@ -123,7 +123,7 @@ test('npm run db:deploy applies what is missing, on the embedded database as wel
   expect(await npm(['db:migrate', '--', '--name', 'again'], {})).toMatchObject({ code: 0 });
 });
 
-test('a migration that was applied and has no folder is told by db:migrate and doctor, with what to do', async () => {
+test('db:migrate and doctor report an applied migration without a folder, with what to do', async () => {
   const name = '20300101000000_deleted';
   expect((await npm(['doctor'], { DATABASE_URL: database.url, PORT: '0' })).said).toMatch(/^ok +migrations: /m);
   await database.query(

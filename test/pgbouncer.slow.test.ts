@@ -6,8 +6,8 @@ import { callsOf, expectPaidOnce, sendNotification } from './support/failures.ts
 import { payInSilence } from './support/outside.ts';
 import { PGBOUNCER, startPgBouncer } from './support/pgbouncer.ts';
 
-// Two servers behind a PgBouncer in transaction mode, whose three sessions they share. Their role
-// owns nothing; only migrations and reconciliation go past PgBouncer.
+// Two servers share three sessions through a PgBouncer in transaction mode. Their role owns
+// nothing. Only migrations and reconciliation connect to PostgreSQL directly.
 
 const [run, title] =
   PGBOUNCER === undefined
@@ -17,7 +17,7 @@ const [run, title] =
 run(title, () => {
   let desk: Desk;
   let throughBouncer: pg.Pool;
-  /** What is to end after the last test, also where the rest did not start. */
+  /** Closed after the last test, also when the setup fails. */
   const ends: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     const { database, ownerUrl, programUrl } = await databaseOfRoles();
@@ -40,7 +40,7 @@ run(title, () => {
     for (const end of ends.reverse()) await end();
   });
 
-  test('purchases at once and a burst of webhooks: each order is paid once', async () => {
+  test('each order is paid once when purchases and webhooks come in a burst', async () => {
     const open = await Promise.all(Array.from({ length: 20 }, () => desk.checkout()));
     await Promise.all(open.map(({ reference }) => payInSilence(desk, reference)));
     const notifications = open.flatMap(({ reference }) =>
@@ -52,7 +52,7 @@ run(title, () => {
     expect((await callsOf(desk, 'initialize')).length).toBe(20);
   });
 
-  test('the limits of requests count in the database', async () => {
+  test('rate limits are counted in the database', async () => {
     const [seen] = await desk.database.query('SELECT max(points) AS points FROM rate_limits');
     expect(seen).toEqual({ points: 20 });
   });
@@ -61,7 +61,7 @@ run(title, () => {
     expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed', matched: 20 } });
   });
 
-  test('the books and the check of a deployment read through it', async () => {
+  test('books and doctor read through PgBouncer', async () => {
     const month = new Date().toISOString().slice(0, 7);
     expect(await desk.run('books', month)).toMatchObject({ exit: 0, err: '' });
     const doctor = await desk.run('doctor');
@@ -69,7 +69,7 @@ run(title, () => {
     expect(doctor).toMatchObject({ exit: 0, err: '' });
   });
 
-  test('no session behind it keeps a statement, a lock or a setting of the program, and each has the limits', async () => {
+  test('no session keeps a statement, a lock or a setting of the program, and each session keeps its role’s timeouts', async () => {
     const look = () =>
       throughBouncer.query(`
         SELECT (SELECT count(*)::int FROM pg_prepared_statements) AS statements,

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { openBrowser } from './support/browser.ts';
 import { startShop, type Shop } from './support/shop.ts';
 
-// A shopper with a real browser. No page of theirs needs a script.
+// A shopper buys with a real browser. No page of ours needs a script.
 
 let browser: Browser;
 let storefront: Server;
@@ -14,7 +14,7 @@ let store: string;
 let shop: Shop;
 
 beforeAll(async () => {
-  // A shop of plain HTML, at an address of its own.
+  // A shop of plain HTML with its own address.
   storefront = createServer((req, res) => {
     const form = `<form method="post" action="${shop.url}/checkout">
       <input type="hidden" name="sku" value="ankara-tote"><input type="hidden" name="quantity" value="2">
@@ -49,7 +49,7 @@ async function buy(button: 'Pay' | 'Decline'): Promise<Page> {
   return page;
 }
 
-test('a basket is bought on the hosted page, and the shopper lands on the paid order', async () => {
+test('a shopper buys a basket on the hosted page and lands on the paid order', async () => {
   const page = await buy('Pay');
   const { searchParams } = new URL(page.url());
   expect(searchParams.get('status')).toBe('paid');
@@ -57,12 +57,12 @@ test('a basket is bought on the hosted page, and the shopper lands on the paid o
   expect(order.body).toMatchObject({ status: 'paid', amount: '17000.00', currency: 'NGN' });
 });
 
-test('a payment that is declined leads back to an order that is not paid', async () => {
+test('a declined payment leads back to an unpaid order', async () => {
   const page = await buy('Decline');
   expect(new URL(page.url()).searchParams.get('status')).toBe('failed');
 });
 
-test('without a storefront, the shopper lands on our own page of the order', async () => {
+test('without a storefront, the shopper lands on our own order page', async () => {
   const own = await startShop();
   try {
     const { orderId, checkoutUrl } = await own.checkout();

@@ -10,10 +10,10 @@ import { differencesIn, loadExamples, openReader, SECTIONS } from '../tools/exam
 import { copyProject, type ProjectCopy } from './support/project-copy.ts';
 import { TEST_KEY } from './support/shop.ts';
 
-// npm run probe -- --record in a copy of the project, against a service that echoes the key and
-// names persons everywhere.
+// Runs npm run probe -- --record in a copy of the project, against a service that echoes the key
+// and names persons everywhere.
 
-/** What must not be written. */
+/** Texts that must not be written. */
 const PRIVATE = [
   '"ada"',
   'ada@',
@@ -40,7 +40,7 @@ let file: string;
 beforeAll(async () => {
   project = await copyProject();
   file = join(project.folder, 'src/custom/service.examples.json');
-  // A shop's adapter may say anything: this one reads as the sandbox's.
+  // A shop's own adapter may differ, so the copy gets one that reads like the sandbox's.
   const adapter = `export { default } from '../../local/sandbox-adapter.ts';`;
   await writeFile(join(project.folder, 'src/custom/service.ts'), adapter);
   await writeFile(file, JSON.stringify(EMPTY));
@@ -52,7 +52,7 @@ afterAll(async () => {
   await project.remove();
 });
 
-/** Its payments are pending when they are first asked about, and paid from then on. */
+/** Each payment is pending at its first verification, and paid from then on. */
 function startTalkativeService(): Server {
   const asked = new Map<string, number>();
   const person = {
@@ -97,7 +97,7 @@ function probe(env: Record<string, string>, ...words: string[]): Promise<{ code:
   });
 }
 
-test('--record is refused where not the service answers, or another adapter reads', async () => {
+test('--record is refused without GATEWAY_URL, or with GATEWAY_ADAPTER', async () => {
   const [here, another] = [
     await probe({}, '--record'),
     await probe({ GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_ADAPTER: 'x.ts' }, '--record'),
@@ -109,7 +109,7 @@ test('--record is refused where not the service answers, or another adapter read
   expect(await readFile(file, 'utf8')).toBe(JSON.stringify(EMPTY));
 });
 
-test('--record adds what it saw as examples that pass, without the key and without persons', async () => {
+test('--record adds what it read as examples that pass, without the key and without personal data', async () => {
   const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   const { code, said } = await probe({ GATEWAY_URL: url, GATEWAY_SECRET_KEY: TEST_KEY }, '--record');
   expect(said).toContain('The adapter reads everything.');
@@ -130,7 +130,7 @@ test('--record adds what it saw as examples that pass, without the key and witho
   expect(names).toEqual([
     'initialize mine',
     'initialize recorded: initialize',
-    // Not recorded by the probe, so it stays.
+    // The probe did not record this example, so it stays.
     'verify recorded: paid',
     'verify recorded: not_found',
     'verify recorded: pending',
@@ -149,7 +149,7 @@ test('--record adds what it saw as examples that pass, without the key and witho
   }
 });
 
-test('a second --record replaces what the first has written', async () => {
+test('a second --record replaces the examples of the first', async () => {
   const before = loadExamples(file);
   const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   const { code } = await probe({ GATEWAY_URL: url, GATEWAY_SECRET_KEY: TEST_KEY }, '--record', '25.00', 'NGN');
@@ -159,7 +159,7 @@ test('a second --record replaces what the first has written', async () => {
   expect(code).toBe(0);
 });
 
-test('after the adapter has learnt a word, --record removes what it recorded of that word, and nothing else', async () => {
+test('once the adapter knows a new status word, --record removes its old recording of that word and nothing else', async () => {
   const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
   const words = `paid: ['success', 'paid'],`;
   const adapter = join(project.folder, 'local/sandbox-adapter.ts');

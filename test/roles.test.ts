@@ -13,7 +13,7 @@ import { TEST_KEY, type Checkout } from './support/shop.ts';
 let roles: RolesDatabase;
 let desk: Desk;
 let program: pg.Pool;
-/** A paid order with a refund, and one that waits for its payment. */
+/** A paid order with a refund, and an order that waits for its payment. */
 let paid: Checkout;
 let waiting: Checkout;
 beforeAll(async () => {
@@ -29,31 +29,31 @@ afterAll(async () => {
   await desk.stop();
 });
 
-/** A command of the program’s role, where the owner is not known. */
+/** A command of the program’s role, without the owner's URL. */
 const runAlone = (words: string[], env: Record<string, string> = {}) =>
   desk.command(words, { DATABASE_URL: roles.programUrl, USER: 'ada', ...env });
 
-test('the first start migrates as the owner, and the role of the program owns nothing', async () => {
+test('the first start migrates as the owner, and the program’s role owns nothing', async () => {
   const owners = await desk.database.query(
     `SELECT DISTINCT relowner::regrole::text AS owner FROM pg_class WHERE relnamespace = 'public'::regnamespace`,
   );
   expect(owners).toEqual([{ owner: new URL(roles.ownerUrl).username }]);
 });
 
-test('a purchase becomes paid, and a refund of it is written', async () => {
+test('a purchase becomes paid, and its refund is recorded', async () => {
   expect(await statusOf(desk, paid.orderId)).toBe('paid');
   const refund = { amount: '500.00', reason: 'a test' };
   expect((await asShop(desk, `/orders/${paid.orderId}/refunds`, refund)).status).toBe(201);
 });
 
-test('a whole reconciliation agrees, also where the owner is not known', async () => {
+test('a whole reconciliation agrees, also without the owner’s URL', async () => {
   expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed' } });
   expect(await runAlone(['reconcile'])).toMatchObject({ exit: 0, out: expect.stringMatching(/^AGREED/) });
   const { out } = await runAlone(['doctor']);
   expect(out).toContain('Tables that its role owns: 0.');
 });
 
-test('a reconciliation without the owner has its rows analyzed, which only their owner may do', async () => {
+test('a reconciliation without the owner’s URL still analyzes its rows, which only the owner may do', async () => {
   const count = async () => {
     const sql = `SELECT analyze_count::int AS count FROM pg_stat_user_tables WHERE relname = 'history_rows'`;
     return Number((await desk.database.query(sql))[0]?.count);
@@ -63,7 +63,7 @@ test('a reconciliation without the owner has its rows analyzed, which only their
   await eventually(async () => (await count()) > before);
 });
 
-test('retention deletes an unpaid order and empties the body of an answer, and nothing of a paid one goes', async () => {
+test('retention deletes an unpaid order, empties old answers, and keeps the paid order', async () => {
   const { orderId, reference } = await desk.checkout();
   expect((await asShop(desk, `/orders/${orderId}/cancel`, { reason: 'a test' })).status).toBe(200);
   await desk.database.query(`SET session_replication_role = replica;
@@ -100,12 +100,12 @@ test.each([
   [NOT_ALLOWED, 'SET session_replication_role = replica'],
   [NOT_ALLOWED, `SELECT setval('refunds_id_seq', 1)`],
   [NOT_ALLOWED, 'UPDATE _prisma_migrations SET rolled_back_at = now()'],
-  // What retention may do to rows without money, triggers refuse for those with money.
+  // Retention may change rows without money. Triggers refuse the same change for rows with money.
   [WRITTEN_ONCE, 'DELETE FROM journal'],
   [WRITTEN_ONCE, 'DELETE FROM verifications'],
   [WRITTEN_ONCE, `UPDATE verifications SET body = 'another'`],
   [WRITTEN_ONCE, 'DELETE FROM ledgers'],
-  // Keys and CHECKs hold as they do for the owner.
+  // Keys and CHECKs apply to this role as they do to the owner.
   ['refunds_of_order', `INSERT INTO refunds (order_id, amount, reason, by) VALUES ('none', 1, 'a test', 'ada')`],
   [
     'proofs_are_exact_or_accepted',
@@ -119,7 +119,7 @@ test.each([
   expect(constraint ?? code).toBe(refusedBy);
 });
 
-test('a role that may not migrate, or lacks rights, ends the start with what to do, and no address is told', async () => {
+test('a role that may not migrate or lacks rights ends the start with advice, and no database URL is printed', async () => {
   const empty = await databaseOfRoles();
   try {
     const env = { GATEWAY_URL: desk.sandbox?.url ?? '', GATEWAY_SECRET_KEY: TEST_KEY, PORT: '0' };

@@ -15,17 +15,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('schema.prisma is what the migrations make', async () => {
+test('schema.prisma equals the result of the migrations', async () => {
   expect(await stepsTo(database.url, SCHEMA)).toMatch(/^-- This is an empty migration\.\s*$/);
 });
 
 const LONGER = SCHEMA.replace('model Order {', 'model Order {\n  gift String?');
 
-test('a column that only schema.prisma has is noticed', async () => {
+test('a column that only schema.prisma has is found', async () => {
   expect(await stepsTo(database.url, LONGER)).toContain('ALTER TABLE "orders" ADD COLUMN     "gift" TEXT');
 });
 
-test('R14: a shop adds a column to orders as Prisma writes it, and a paid order takes a value in it', async () => {
+test('a shop can add a column to orders with Prisma, and a paid order accepts a value in it', async () => {
   const shop = await startShop();
   try {
     await shop.database.query(await stepsTo(shop.database.url, LONGER));

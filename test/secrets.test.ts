@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// No key came into the tree. A finding names the place and never quotes the key.
+// The source tree must not contain a key. A finding names the place and never quotes the key.
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const SECRETS: [what: string, pattern: RegExp][] = [
@@ -20,7 +20,7 @@ function placesOf(path: string, text: string): string[] {
   return found.map(([what]) => `${path}: ${what}. Take it out, and withdraw it where it was issued.`);
 }
 
-test('no file holds what looks like a secret', () => {
+test('no file contains text that looks like a secret', () => {
   const entries = readdirSync(ROOT, { withFileTypes: true }).filter(({ name }) => !IGNORED.test(`${name}/`));
   const files = entries.flatMap((entry) =>
     entry.isDirectory()
@@ -34,6 +34,6 @@ test('no file holds what looks like a secret', () => {
   expect(read.flatMap((path) => placesOf(path, readFileSync(join(ROOT, path), 'utf8')))).toEqual([]);
 });
 
-test.each([`sk_live_${'a1'.repeat(8)}`, `whsec_${'b2'.repeat(12)}`, `AKIA${'C3'.repeat(8)}`])('%s is seen', (key) => {
+test.each([`sk_live_${'a1'.repeat(8)}`, `whsec_${'b2'.repeat(12)}`, `AKIA${'C3'.repeat(8)}`])('%s is found', (key) => {
   expect(placesOf('a file', `const key = '${key}';`)).toHaveLength(1);
 });

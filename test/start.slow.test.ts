@@ -11,13 +11,12 @@ import { startProcess } from './support/process.ts';
 import { copyProject } from './support/project-copy.ts';
 import { TEST_KEY } from './support/shop.ts';
 
-// What npm start tells a person who has just typed it, and what npm run dev does when a file
-// changes.
+// Tests what npm start prints first, and what npm run dev does when a file changes.
 
 const ADAPTER = fileURLToPath(new URL('support/adapters/prompt.ts', import.meta.url));
 const SERVICE = { GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_SECRET_KEY: TEST_KEY };
 
-/** A busy machine is slow. */
+/** For a busy machine. */
 const START_MS = 60_000;
 
 let database: TestDatabase;
@@ -39,7 +38,7 @@ test.each<[string, string, Record<string, string>]>([
     `${ADAPTER}, because GATEWAY_ADAPTER names it`,
     { GATEWAY_ADAPTER: ADAPTER },
   ],
-])('npm start says which adapter it uses, and why: %s', async (_, adapter, env) => {
+])('npm start names its adapter and the reason: %s', async (_, adapter, env) => {
   const started = startProcess('local/start.ts', { DATABASE_URL: database.url, PORT: '0', ...env });
   const told = await eventually(
     () => /^The server is at [^]*\n\n/m.exec(started.stderr())?.[0] ?? started.ended(),
@@ -49,7 +48,7 @@ test.each<[string, string, Record<string, string>]>([
   expect(told).toContain(`\nAdapter   ${adapter}\n`);
 });
 
-test('npm run dev restarts the server when a file changes, and its database ends in good order each time', async () => {
+test('npm run dev restarts the server when a file changes, and shuts its database down cleanly each time', async () => {
   const project = await copyProject();
   const port = await freePort();
   const { PATH = '', HOME = '' } = process.env;
@@ -67,7 +66,8 @@ test('npm run dev restarts the server when a file changes, and its database ends
     await writeFile(path, (await readFile(path, 'utf8')).replace(from, to));
   };
   /**
-   * Waits until the server answers as it does after a change, and looks at how its database began.
+   * Waits until the server shows the change, and checks that its database had been shut down
+   * cleanly.
    */
   const shows = async (path: string, text: string) => {
     await eventually(async () => {
@@ -87,7 +87,7 @@ test('npm run dev restarts the server when a file changes, and its database ends
     await change('src/custom/routes.ts', '| null = null', `= () => ${route}`);
     await change('src/custom/routes.ts', 'import type { Router }', 'import { Router }');
     await shows('/mine', 'Shop of TypeScript');
-    // The sandbox's adapter is in use, so nothing has loaded this one.
+    // The sandbox's adapter is in use, so no process has loaded this file.
     const starts = () => said.split('The server is at').length;
     const before = starts();
     await change('src/custom/service.ts', "'completed'", "'completed', 'settled'");

@@ -21,7 +21,7 @@ describe('npm run probe', () => {
   });
   afterAll(() => sandbox.close());
 
-  test('reads everything of the sandbox that it starts and pays itself, line by line', async () => {
+  test('reads the sandbox that it starts and pays, line by line', async () => {
     const { code, said } = await run('tools/probe.ts');
     expect(said).toContain('The adapter reads everything.');
     expect(said).toContain('status: "SUCCESS" -> paid');
@@ -29,7 +29,7 @@ describe('npm run probe', () => {
     expect(code).toBe(0);
   });
 
-  test('prints no key, also not where the service echoes it', async () => {
+  test('prints no key, even if the service echoes it', async () => {
     const body = { status: true, data: `${sandbox.url}/pay/${TEST_KEY}`, key: TEST_KEY };
     await fetch(`${sandbox.url}/sandbox/faults`, {
       method: 'POST',
@@ -41,7 +41,7 @@ describe('npm run probe', () => {
     expect(code).toBe(0);
   });
 
-  test('ends with 1 where the adapter misreads the service, and says in which file and what', async () => {
+  test('exits with 1 if the adapter misreads the service, and names the file and the unread word', async () => {
     const adapter = fileURLToPath(new URL('support/adapters/misread.ts', import.meta.url));
     const { code, said } = await run('tools/probe.ts', { GATEWAY_ADAPTER: adapter });
     expect(said).toContain('What is not read, and where to mend it:');
@@ -51,17 +51,17 @@ describe('npm run probe', () => {
 
   test.each([
     ['a live key', { GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_SECRET_KEY: 'sk_live_c4n4ry' }, 'is a live key'],
-    ['a service that is away', { GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_SECRET_KEY: TEST_KEY }, 'ECONNREFUSED'],
-    ['an amount that is none', {}, 'npm run probe -- [--record] [25.00 NGN]', ['much']],
-    ['an option that it does not have', {}, 'npm run probe -- [--record] [25.00 NGN]', ['--recrod']],
-  ])('ends with 2 for %s, and asks nothing', async (_what, env, words, typed: string[] = []) => {
+    ['an unreachable service', { GATEWAY_URL: 'http://127.0.0.1:9', GATEWAY_SECRET_KEY: TEST_KEY }, 'ECONNREFUSED'],
+    ['an invalid amount', {}, 'npm run probe -- [--record] [25.00 NGN]', ['much']],
+    ['an unknown option', {}, 'npm run probe -- [--record] [25.00 NGN]', ['--recrod']],
+  ])('exits with 2 for %s, without a call', async (_what, env, words, typed: string[] = []) => {
     const { code, said } = await run('tools/probe.ts', env, typed);
     expect(said).toContain(words);
     expect(said).not.toContain('c4n4ry');
     expect(code).toBe(2);
   });
 
-  test('ends with 2 where the service refuses the key', async () => {
+  test('exits with 2 if the service refuses the key', async () => {
     const env = { GATEWAY_URL: sandbox.url, GATEWAY_SECRET_KEY: 'sk_test_an_old_one' };
     const { code, said } = await run('tools/probe.ts', env);
     expect(said).toContain('refuses the secret key');
@@ -69,13 +69,13 @@ describe('npm run probe', () => {
   });
 });
 
-test('npm run demo: every order of the day ends as it should, and the books add up', async () => {
+test('npm run demo: every order of the day ends as expected, and the books add up', async () => {
   const { code, said } = await run('tools/demo.ts');
   expect(said).toContain('Every order ended as it should, and the books add up.');
   expect(code).toBe(0);
 });
 
-test('the list service shows ten million rows, and what befalls a page befalls it once', async () => {
+test('the list service has ten million rows, and a fault of one page applies once', async () => {
   const at = (index: number) => new Date(1_800_000_000_000 - index * 1_000).toISOString();
   const rows = { count: 10_000_000, row: (index: number) => ({ reference: `r${index}`, createdAt: at(index) }) };
   const service = await startListService({ rows, pageSize: 1_000 });

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-/** What the client exports, as a page sees it. */
+/** The exports of the client, as a page sees them. */
 type Client = {
   startCheckout(input: object): Promise<Checkout>;
   watchOrder(orderId: string, onChange: (order: { status: string }) => void): () => void;
@@ -26,7 +26,7 @@ let page: Page;
 let home: string;
 
 beforeAll(async () => {
-  // The storefront is another site: an empty page.
+  // The storefront is another site. It is an empty page.
   const empty = '<!doctype html><title>Shop</title>';
   storefront = createServer((_req, res) => res.setHeader('content-type', 'text/html').end(empty));
   await once(storefront.listen(await freePort(), '127.0.0.1'), 'listening');
@@ -39,14 +39,14 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   context = await browser.newContext();
-  // As on a page without TLS.
+  // A page without TLS has no crypto.randomUUID.
   await context.addInitScript('delete Crypto.prototype.randomUUID; delete Crypto.prototype.subtle');
   page = await context.newPage();
   await page.goto(home);
 });
 afterEach(() => context.close());
 
-/** Clicks so many times at once. @returns what each was told, or why not */
+/** Clicks this many times at once. @returns the outcome of each click, or its error */
 function click(input: object, times = 1, on = page): Promise<Told[]> {
   return on.evaluate(
     async ({ address, input: basket, times: clicks }) => {
@@ -77,7 +77,7 @@ const pay = async (orderId = '') => {
   });
 };
 
-test('a double click, a reload and another tab are one order, without crypto.randomUUID', async () => {
+test('a double click, a reload and another tab make one order, without crypto.randomUUID', async () => {
   const before = await orders();
   const told = await click(TOTE, 2);
   expect(await page.evaluate(() => typeof (crypto as { randomUUID?: unknown }).randomUUID)).toBe('undefined');
@@ -91,7 +91,7 @@ test('a double click, a reload and another tab are one order, without crypto.ran
   expect(await orders()).toBe(before + 1);
 });
 
-test('a page that is loaded again while the checkout is under way gets the same order', async () => {
+test('a page that is reloaded during the checkout gets the same order', async () => {
   const before = await orders();
   await shop.sandboxPost('/faults', { endpoint: 'initialize', kind: 'delay', delayMs: 1_500 });
   void click(TOTE).catch(() => undefined);
@@ -101,13 +101,13 @@ test('a page that is loaded again while the checkout is under way gets the same 
   expect(await orders()).toBe(before + 1);
 });
 
-test('another basket is another order, and so is another address', async () => {
+test('another basket makes another order, and so does another e-mail address', async () => {
   const before = await orders();
   for (const basket of [TOTE, TWO, { ...TWO, email: 'tunde@example.com' }, TWO]) await click(basket);
   expect(await orders()).toBe(before + 3);
 });
 
-test('after a payment that no page saw, a click is told of it once, and the next one buys again', async () => {
+test('after a payment that no page saw, one click reports it, and the next click buys again', async () => {
   const [first] = await click(TOTE);
   await pay(first?.orderId);
   await page.reload();
@@ -129,14 +129,14 @@ test.each<[string, () => Promise<unknown>]>([
   ],
   ['the answer is lost on its way', () => meanwhile((route) => route.fetch().then(() => route.abort()))],
   ['a proxy answers in its place', () => meanwhile((route) => route.fulfill(badGateway))],
-])('where %s, it is sent again under the same key', async (_what, prepare) => {
+])('when %s, the checkout is sent again under the same key', async (_what, prepare) => {
   const before = await orders();
   await prepare();
   expect((await click(TOTE))[0]?.orderId).toMatch(/^\w{24}$/);
   expect(await orders()).toBe(before + 1);
 });
 
-test('where the browser forbids storage, a page still keeps its order', async () => {
+test('a page keeps its order when the browser forbids storage', async () => {
   const before = await orders();
   await page.addInitScript(`Object.defineProperty(window, 'localStorage', { get() { throw new Error('forbidden') } })`);
   await page.reload();
@@ -145,7 +145,7 @@ test('where the browser forbids storage, a page still keeps its order', async ()
   expect(await orders()).toBe(before + 1);
 });
 
-test('an order is watched until it is final, through a refusal and a restart of the server', async () => {
+test('an order is watched until it is final, across a refused stream and a server restart', async () => {
   const [{ orderId = '' } = {}] = await click(TOTE);
   await page.route('**/events', (route) => route.fulfill({ status: 503 }), { times: 1 });
   const seen = page.evaluate(
@@ -166,11 +166,11 @@ test('an order is watched until it is final, through a refusal and a restart of 
   await shop.restart();
   await pay(orderId);
   expect(await seen).toEqual(['pending', 'paid']);
-  // It is over: what is bought now is new.
+  // The order is final, so the next purchase is a new order.
   expect((await click(TOTE))[0]?.orderId).not.toBe(orderId);
 });
 
-test('the page of the calls opens without script, shows what an error leads to, and is no wider than a phone', async () => {
+test('the API page opens without script, shows the problem that its URL names, and fits a phone', async () => {
   const plain = await browser.newPage({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
   await plain.goto(`${shop.url}/problems/already-paid`);
   expect(plain.url()).toBe(`${shop.url}/docs#already-paid`);

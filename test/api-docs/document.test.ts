@@ -17,7 +17,7 @@ type Options = RequestOptions & { at?: Record<string, string>; query?: string; t
 type Layer = { route?: { path: string; methods: Record<string, boolean> }; handle: { stack?: Layer[] } };
 
 const TOKENS = { SHOP_API_TOKEN: 'the_shop_of_no_real_money', ADMIN_TOKEN: 'the_admin_of_no_real_money' };
-/** For people, who are not told what a page is made of. */
+/** Pages for people. The document does not describe them. */
 const PAGE = /^\/$|^\/(admin|shop|docs|problems)\b|\/page$|\.(css|js|svg)$/;
 
 const document = apiDocument('https://pay.shop.example');
@@ -39,7 +39,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** As a schema of zod that takes no field beyond those in the document. */
+/** A zod schema that accepts only the fields of the document. */
 function closed(schema: unknown): z.ZodType {
   const close = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(close);
@@ -52,9 +52,7 @@ function closed(schema: unknown): z.ZodType {
   return z.fromJSONSchema(close(schema) as Parameters<typeof z.fromJSONSchema>[0]);
 }
 
-/**
- * Calls it as the document says, with its own example, and holds the answer against the document.
- */
+/** Calls an operation with its own example, and checks the answer against the document. */
 async function call<Body = Json>(id: string, options: Options = {}): Promise<Reply<Body>> {
   const found = calls.find(({ operation }) => operation.operationId === id);
   if (found === undefined) throw new Error(`there is no ${id}`);
@@ -75,7 +73,7 @@ async function call<Body = Json>(id: string, options: Options = {}): Promise<Rep
   return reply;
 }
 
-test('the document is OpenAPI 3.1, with what each address is made of, and names nothing twice', async () => {
+test('the document is OpenAPI 3.1, declares each path parameter, and names no operation twice', async () => {
   expect(await new Validator().validate({ ...document })).toEqual({ valid: true });
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: 'https://pay.shop.example' }] });
   expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
@@ -89,7 +87,7 @@ test('the document is OpenAPI 3.1, with what each address is made of, and names 
   expect(document['x-problems']).toEqual(PROBLEMS);
 });
 
-test('a name in words.json that is no error makes no document', () => {
+test('an unknown error name in words.json makes apiDocument throw', () => {
   const named: string[] = words.calls.readOrder.errors;
   named.push('no-such-error');
   expect(() => apiDocument('')).toThrow();
@@ -97,7 +95,7 @@ test('a name in words.json that is no error makes no document', () => {
   expect(apiDocument('https://pay.shop.example')).toEqual(document);
 });
 
-test('each field is explained by its own words, and no word is left over', () => {
+test('each field has its own explanation, and every explanation belongs to a field', () => {
   const meanings: Record<string, string | undefined> = words.fields;
   const used = new Set<string>();
   JSON.stringify([paths, webhooks, components], (key, value: Record<string, { description?: string }>) => {
@@ -126,12 +124,12 @@ test('every route of the program is in the document, and every call of the docum
   const { router } = createApp(program, () => '');
   const routes = routesOf((router as unknown as { stack: Layer[] }).stack);
   await program.close();
-  // A browser's question whether another site may call.
+  // A browser's preflight request.
   const told = routes.filter((route) => !PAGE.test(route.split(' ')[1] ?? '') && !route.startsWith('options '));
   expect(new Set(told)).toEqual(new Set(calls.map(({ method, path }) => `${method} ${path}`)));
 });
 
-test('what is answered is what the document says, to each call by its own example', async () => {
+test('each call with its own example gets an answer that the document describes', async () => {
   const { reference, orderId } = (await call<Checkout>('startCheckout')).body;
   const at = { orderId, reference };
   await shop.sandboxPost(`/transactions/${reference}/pay`, { webhook: 'lost' });
@@ -161,12 +159,12 @@ test.each<[number, string, string, Options]>([
   [415, 'unsupported-media-type', 'startCheckout', { body: '<a/>', headers: { 'content-type': 'text/xml' } }],
   [422, 'invalid-input', 'startCheckout', { json: { email: 'ada', items: [], price: 1 } }],
   [422, 'invalid-input', 'listOrders', { query: '?status=lost' }],
-])('%d %s of %s is the problem that the document names there', async (status, type, id, options) => {
+])('%d %s of %s is the problem that the document names', async (status, type, id, options) => {
   const reply = await call(id, options);
   expect(reply).toMatchObject({ status, body: { type: `/problems/${type}` } });
 });
 
-test('what FULFILMENT_URL is sent is what the document says of each message', async () => {
+test('each message to FULFILMENT_URL matches the document', async () => {
   const checkout = async (act: string, more = {}) => {
     const opened = await shop.checkout();
     await shop.sandboxPost(`/transactions/${opened.reference}/${act}`, more);
@@ -186,7 +184,7 @@ test('what FULFILMENT_URL is sent is what the document says of each message', as
   }
 });
 
-test('the page needs no script, shows each call closed and each error once, and errors lead there', async () => {
+test('the page needs no script, shows each call closed and each error once, and error URLs lead to it', async () => {
   const { body } = await shop.request<string>('GET', '/docs');
   expect(body).not.toMatch(/<script|<details[^>]* open/);
   for (const { operation } of calls) expect(body).toContain(`<details id="${operation.operationId}">`);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/** What triggers forbid. */
+/** Changes rows that triggers protect. */
 const forge = (sql: string) =>
   shop.database.query(`SET session_replication_role = replica; ${sql}; SET session_replication_role = origin`);
 const webhook = (body: string) =>
@@ -21,7 +21,7 @@ const webhook = (body: string) =>
     [Buffer.from(body)],
   );
 
-test('reconcile ends with 0 where all agrees, with 1 where something is open, with 2 where the list cannot be had', async () => {
+test('reconcile exits with 0 when all agrees, 1 when something is open, 2 when the history cannot be read', async () => {
   const agreed = await shop.command(['reconcile']);
   expect(agreed).toMatchObject({ exit: 0, out: expect.stringMatching(/^AGREED\. [^]*NGN .* unexplained 0\.00/) });
   const away = await shop.command(['reconcile'], { GATEWAY_URL: 'http://127.0.0.1:9' });
@@ -31,7 +31,7 @@ test('reconcile ends with 0 where all agrees, with 1 where something is open, wi
   expect([open.exit, JSON.parse(open.out)]).toMatchObject([1, { verdict: 'findings', findings: { underpaid: 1 } }]);
 });
 
-test('books, exports and the proof are files on standard output', async () => {
+test('books, exports and the proof are written to standard output', async () => {
   const month = new Date().toISOString().slice(0, 7);
   const [books, totals, orders, cases, runs] = [
     await shop.command(['books', month]),
@@ -50,7 +50,7 @@ test('books, exports and the proof are files on standard output', async () => {
   expect(proof).toMatchObject({ exit: 0, out: expect.stringMatching(/^<!doctype html>[^]*ada\+bags@example\.com/) });
 });
 
-test('explain ends with 1 once the record was changed', async () => {
+test('explain exits with 1 when the record was changed', async () => {
   await forge(`UPDATE journal SET "by" = 'nobody' WHERE order_id = '${waiting.orderId}'`);
   expect(await shop.command(['explain', waiting.orderId])).toMatchObject({
     exit: 1,
@@ -58,7 +58,7 @@ test('explain ends with 1 once the record was changed', async () => {
   });
 });
 
-test('S10, P18: an address is erased however a webhook spells it, and what is left is said', async () => {
+test('an address is erased in every spelling that a webhook used, and erase reports what is left', async () => {
   const spellings = [
     String.raw`{"email":"O\u0027ADA\u002bbags@example.com"}`,
     'email=o%27ada%2Bbags%40example.com',
@@ -78,20 +78,20 @@ test('S10, P18: an address is erased however a webhook spells it, and what is le
     [paid.orderId, paid.reference],
   );
   expect(left).toEqual({ email: 'erased@example.invalid', bodies: 0 });
-  // An order that waits keeps its shopper, and that is said.
+  // An open order keeps its customer's address, and erase reports the order.
   const open = await act(shop, 'erase', 'eve@example.com');
   expect(open).toMatchObject({ exit: 1, out: expect.stringContaining(`the order ${waiting.orderId}, which is open`) });
 });
 
-test('retention empties and deletes what is old, and nothing of what is open', async () => {
+test('retention empties and deletes what is old, and keeps everything that is open', async () => {
   expect((await shop.command(['retention'])).out).toMatch(/not set/);
   const more = await buy(shop, { email: 'old@example.com' });
   await forge(
     `UPDATE verifications SET at = at - interval '31 days'; UPDATE webhooks SET last_at = last_at - interval '31 days'`,
   );
-  // Not of those that wait: the schedule would end them at any moment.
+  // Open payments keep their time, because the schedule would end them at any moment.
   await forge(`UPDATE payments SET created_at = created_at - interval '32 days' WHERE status <> 'open'`);
-  // The schedule may have asked before she paid.
+  // The schedule may have verified the payment before it was paid.
   const { length } = await shop.database.query(
     `SELECT 1 FROM verifications JOIN payments USING (reference) WHERE status = 'paid' AND body IS NOT NULL`,
   );

@@ -22,7 +22,7 @@ const unsent = async (orderId: string) =>
   (await shop.database.query('SELECT id, held_by FROM messages WHERE order_id = $1 AND sent_at IS NULL', [orderId]))[0];
 const isSent = (orderId: string) => eventually(async () => (await unsent(orderId)) === undefined);
 
-test('the work list has a line for each case, with what to do; a decision is made on what was seen, once', async () => {
+test('the work list has a line with advice for each case, and a decision applies once, to the case as it was seen', async () => {
   const { orderId, reference } = await buy(shop, {}, { amount: 8000 }, 'review');
   const figures = { held: '8000.00', missing: '0.00', currency: 'NGN' };
   const [[row, ...others], text] = await Promise.all([json<Row[]>(shop, 'cases', 'list'), shop.command(['cases'])]);
@@ -45,7 +45,7 @@ test('the work list has a line for each case, with what to do; a decision is mad
   expect([again.exit, open, all]).toEqual([1, [], [expect.objectContaining({ id: row?.id })]]);
 });
 
-test('what was given up, and what the last whole run could not settle, is in the work list without a case', async () => {
+test('the work list shows messages that were given up and what the last whole run could not settle, without a case', async () => {
   receiver.answer(500);
   const { orderId } = await buy(shop);
   const given = `UPDATE messages SET next_try_at = NULL WHERE order_id = $1 AND last_error IS NOT NULL
@@ -70,7 +70,7 @@ test('what was given up, and what the last whole run could not settle, is in the
   await isSent(orderId);
 });
 
-test('a message is held by a person until it is sent again, and what was sent is not held', async () => {
+test('a person can hold a message until somebody sends it again, and a sent message cannot be held', async () => {
   receiver.answer(500);
   const { orderId } = await buy(shop);
   const id = String((await eventually(() => unsent(orderId)))?.id);
@@ -78,7 +78,7 @@ test('a message is held by a person until it is sent again, and what was sent is
   expect(await hold()).toMatchObject({ exit: 0 });
   expect(await json(shop, 'messages')).toContainEqual(expect.objectContaining({ id, state: 'held: Ada' }));
   receiver.answer(204);
-  // Whoever sends all that wait does not send what somebody holds.
+  // Sending all waiting messages does not send a message that somebody holds.
   expect(await act('messages', 'resend', 'all')).toMatchObject({ exit: 0, out: expect.stringMatching(/: 0\.$/) });
   expect((await unsent(orderId))?.held_by).toBe('Ada');
   expect(await act('messages', 'resend', id)).toMatchObject({ exit: 0 });

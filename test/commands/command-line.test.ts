@@ -2,7 +2,8 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { runCommand } from '../../src/cli.ts';
 import { startProcess } from '../support/process.ts';
 
-// What is not understood ends before anything is opened, so these need no process of their own.
+// Bad arguments end a command before it opens anything, so these tests need no process of their
+// own.
 
 const said = { out: '', err: '' };
 beforeEach(() => {
@@ -25,20 +26,20 @@ const COMMANDS = [
   ...['explain', 'proof', 'activity', 'doctor', 'reconcile', 'after-restore', 'migrate', 'retention', 'erase'],
 ];
 
-test('without a command, all are listed, one a line, and there are no others', async () => {
+test('without arguments, every command is listed on a line of its own', async () => {
   expect(await runCommand([])).toBe(0);
   const lines = said.out.trim().split('\n').slice(1);
   const names = lines.map((line) => /^ {2}([a-z-]+( [a-z]+)?)(?= |$)/.exec(line)?.[1]);
   expect(names.sort()).toEqual([...COMMANDS].sort());
 });
 
-test.each(COMMANDS)('%s --help says what it does and takes, with an example', async (name) => {
+test.each(COMMANDS)('%s --help explains the command and its arguments, with an example', async (name) => {
   expect(await runCommand([...name.split(' '), '--help'])).toBe(0);
   const [usage = '', , words = ''] = said.out.split('\n');
   expect(usage).toMatch(new RegExp(`^${name}( |$)`));
   expect(words).toMatch(/^[A-Z].*\.$/);
   expect(said.out).toContain(`For instance: npm run cli -- ${name}`);
-  // Nothing that is taken stands without a word about it.
+  // Every argument is explained.
   expect(said.out).not.toMatch(/^ {2}[-A-Z]\S*( [A-Z]+)? *$/m);
   expect(said.err).toBe('');
 });
@@ -48,7 +49,7 @@ test.each<[string, string[], RegExp]>([
   ['an unknown command', ['nonsense'], /no command nonsense[^]*cases list/],
   ['an unknown verb', ['orders', 'eat', 'x'], /no command orders eat x/],
   ['an unknown option', ['cases', 'list', '--evrything'], /Unknown option '--evrything'/],
-  ['an option that only acts have', ['cases', 'list', ...BY], /Unknown option '--by'/],
+  ['an option of acting commands only', ['cases', 'list', ...BY], /Unknown option '--by'/],
   ['an option without its value', ['orders', 'cancel', 'x', '--note'], /--note <value>.* argument missing/],
   ['too many words', ['cases', 'show', '7', '8'], /"8"/],
   ['a missing word', ['cases', 'show'], /^ID is needed: its number, as cases list shows it/],
@@ -67,27 +68,27 @@ test.each<[string, string[], RegExp]>([
     /^--as accept\|refund.* is not right: what became of it/,
   ],
   [
-    'what is no currency',
+    'an unknown currency',
     ['checkouts', 'stop', 'XXX', '--note', 'y', ...BY],
     /^CURRENCY is not right: the ISO 4217 code/,
   ],
-  ['what is no month', ['books', '2026-13'], /^MONTH is not right: one like 2026-10/],
+  ['an invalid month', ['books', '2026-13'], /^MONTH is not right: one like 2026-10/],
   ['an unknown export', ['export', 'money'], /is not right: one of orders, cases, runs/],
   [
     'a time without a zone',
     ['reconcile', '--since', '2026-10-31T00:00:00'],
     /^--since SINCE is not right: .* a time with its zone/,
   ],
-  ['what is no day', ['activity', '2026-02-30'], /^DAY is not right: today, yesterday/],
+  ['an invalid day', ['activity', '2026-02-30'], /^DAY is not right: today, yesterday/],
   ['an option in place of a value', ['cases', 'decide', '7', '--note', '--elsewhere', ...BY], /--note.* is ambiguous/],
-  ['what is no address', ['erase', 'ada', ...BY], /^EMAIL is not right: an e-mail address/],
-])('%s ends with 64, and says what to do', async (_, words, sentence) => {
+  ['an invalid address', ['erase', 'ada', ...BY], /^EMAIL is not right: an e-mail address/],
+])('%s exits with 64 and says what to do', async (_, words, sentence) => {
   expect([await runCommand(words), said.out]).toEqual([64, '']);
   expect(said.err).toMatch(sentence);
   expect(said.err).toMatch(/\nUsage: |\nCommands/);
 });
 
-test('a bad configuration ends with 78, before anything is asked', async () => {
+test('an invalid configuration exits with 78 before anything is opened', async () => {
   const cli = startProcess('src/cli.ts', {}, ['cases', 'list']);
   expect([await cli.end(), cli.stdout()]).toEqual([78, '']);
   expect(cli.stderr()).toContain('DATABASE_URL: is needed');

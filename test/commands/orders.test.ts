@@ -18,7 +18,7 @@ beforeAll(async () => {
   });
   paid = await buy(shop, { orderId: placed.body.orderId, email: undefined, items: undefined });
   waiting = await shop.checkout();
-  // The database takes _ for any letter; people do not.
+  // In LIKE, _ matches any letter. In an address it is a plain character.
   await shop.checkout({ email: 'only-one@example.com' });
 });
 afterAll(() => shop.stop());
@@ -29,11 +29,11 @@ test.each([
   ['a reference, in capitals', () => paid.reference.toUpperCase()],
   ['the shop’s own number', () => OWN_NUMBER],
   ['an e-mail address, in small letters', () => 'only_one@example.com'],
-])('an order is named by %s', async (_, name) => {
+])('an order is found by %s', async (_, name) => {
   expect(await json(shop, 'explain', name())).toMatchObject({ orderId: paid.orderId });
 });
 
-test('of several orders of an address, or of none, it says so and ends with 64', async () => {
+test('an address with several orders, or with none, exits with 64 and says so', async () => {
   const second = await shop.checkout();
   const several = await act(shop, 'orders', 'cancel', 'ada@example.com', '--note', 'sold out');
   expect(several).toMatchObject({ exit: 64, out: '' });
@@ -43,10 +43,10 @@ test('of several orders of an address, or of none, it says so and ends with 64',
   expect(none).toMatchObject({ exit: 64, err: expect.stringMatching(/no order nobody@example.com: name it by/) });
 });
 
-test('the orders of a day are listed by its word or date, in major units, addresses masked', async () => {
+test('orders list takes a word or a date, shows major units, and masks addresses', async () => {
   const { orderId } = await shop.checkout({ email: 'eve@example.com' });
   const row = { id: orderId, amount: 'NGN 8,500.00', status: 'pending', customer: 'e***@example.com' };
-  // Again, should a day end meanwhile.
+  // Repeated, because a day may end meanwhile.
   await eventually(async () => {
     const noon = `UPDATE orders SET created_at = date_trunc('day', now()) - interval '12 hours' WHERE id = $1
       RETURNING to_char(created_at, 'YYYY-MM-DD') AS day`;
@@ -59,7 +59,7 @@ test('the orders of a day are listed by its word or date, in major units, addres
   expect(await shop.command(['orders', 'list', '2026-02-30'])).toMatchObject({ exit: 64 });
 });
 
-test('a refund is written down once, up to what was paid', async () => {
+test('a refund is recorded once per number, up to the amount paid', async () => {
   const refund = (amount: string, number: string) =>
     act(shop, 'orders', 'refund', paid.orderId, amount, '--number', number);
   expect(await refund('10.00', 'RF-1')).toMatchObject({
@@ -77,7 +77,7 @@ test('a refund is written down once, up to what was paid', async () => {
   expect(rows).toEqual([{ amount: '1000', by: 'Ada' }]);
 });
 
-test('an order is cancelled and reopened by a person, unless it is paid', async () => {
+test('a person can cancel and reopen an order, unless it is paid', async () => {
   const change = (verb: string, orderId: string) => act(shop, 'orders', verb, orderId, '--note', 'sold out');
   expect(await change('cancel', waiting.orderId)).toMatchObject({ exit: 0 });
   expect(await statusOf(shop, waiting.orderId)).toBe('cancelled');
@@ -90,7 +90,7 @@ test('an order is cancelled and reopened by a person, unless it is paid', async 
   expect(await change('cancel', paid.orderId)).toMatchObject({ exit: 1, err: expect.stringMatching(/order is paid/) });
 });
 
-test('a currency is stopped and allowed again, and who did what is listed', async () => {
+test('a currency is stopped and allowed again, and the list shows who did it', async () => {
   const checkout = async () =>
     (
       await shop.request('POST', '/checkout', {

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import { settle, statusOf } from '../support/outside.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 
-// What only looks needs nobody's name, and says how much of it is there.
+// Commands that only read ask for no name. Long lists say how many rows exist.
 
 let shop: Shop;
 beforeAll(async () => {
@@ -12,10 +12,10 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 describe.each<[string, Record<string, string>]>([
-  ['not known', {}],
+  ['unknown', {}],
   ['empty', { USER: '' }],
-])('where the name of who is logged in is %s', (_name, env) => {
-  test('after-restore that only looks asks for no name', async () => {
+])('when the login name is %s', (_name, env) => {
+  test('after-restore without a change asks for no name', async () => {
     expect(await shop.command(['after-restore'], env)).toEqual({
       exit: 0,
       out: 'No money is without an order.',
@@ -24,12 +24,12 @@ describe.each<[string, Record<string, string>]>([
     expect(await shop.command(['after-restore', '--json'], env)).toMatchObject({ exit: 0, out: '[]', err: '' });
   });
 
-  test('a comparison that only looks asks for no name', async () => {
+  test('a dry run of reconcile asks for no name', async () => {
     const { exit, out } = await shop.command(['reconcile', '--dry-run'], env);
     expect({ exit, out }).toEqual({ exit: 0, out: expect.stringMatching(/^AGREED\. /) });
   });
 
-  test('after-restore that gives money to an order still asks for one', async () => {
+  test('after-restore that gives money to an order asks for a name', async () => {
     const { orderId } = await shop.checkout();
     const adopt = ['after-restore', orderId, '--adopt', 'x'.repeat(26)];
     const unnamed = await shop.command(adopt, env);
@@ -49,7 +49,7 @@ describe('the orders of a day', () => {
        FROM generate_series(1, $3) n`,
       [prefix, `${day}T08:00:00Z`, count],
     );
-  /** How many orders are listed, and what is said beside them. */
+  /** How many orders are listed, and the text beside the list. */
   async function list(day: string, prefix: string) {
     const { exit, out, err } = await shop.command(['orders', 'list', day]);
     const [lines, isOrder] = [out.split('\n'), (line: string) => line.includes(`  ${prefix}`)];
@@ -57,14 +57,14 @@ describe('the orders of a day', () => {
     return { exit, listed: lines.filter(isOrder).length, said };
   }
 
-  test('are shown up to a thousand, and how many there are is said', async () => {
+  test('are shown up to a thousand, with the total number', async () => {
     await insert('many', '2020-01-15', 1_234);
     const { said, ...shown } = await list('2020-01-15', 'many');
     expect(shown).toEqual({ exit: 0, listed: 1_000 });
     expect(said).toMatch(/\b1,?000 of 1,?234\b/);
   });
 
-  test('that are a thousand are all shown, and nothing is said about others', async () => {
+  test('are all shown without a note when there are exactly a thousand', async () => {
     await insert('full', '2020-02-15', 1_000);
     expect(await list('2020-02-15', 'full')).toEqual({ exit: 0, listed: 1_000, said: expect.stringMatching(/^\s*$/) });
   });
@@ -78,9 +78,9 @@ test('doctor counts a case that was opened a moment ago', async () => {
   expect(out).toMatch(/^look +cases-open: 1 case open\./m);
 });
 
-test('the page of the money opens on this month', async () => {
+test('the money page opens on the current month', async () => {
   const MONTHS = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
-  // Again, should a month end meanwhile.
+  // Repeated, because a month may end meanwhile.
   await eventually(async () => {
     const { status, body } = await shop.request<string>('GET', '/admin/money');
     const now = new Date();

@@ -2,10 +2,10 @@ import { eventually } from '../support/eventually.ts';
 import type { Checkout, Shop } from '../support/shop.ts';
 import type { Ran } from '../support/terminal.ts';
 
-/** What Ada does. */
+/** A command that Ada runs. */
 export const act = (shop: Shop, ...words: string[]): Promise<Ran> => shop.command([...words, '--by', 'Ada']);
 
-/** What a command prints by --json. @throws unless it ends with 0 */
+/** The JSON output of a command. @throws unless it exits with 0 */
 export async function json<Data>(shop: Shop, ...words: string[]): Promise<Data> {
   const { exit, out, err } = await shop.command([...words, '--json']);
   if (exit !== 0) throw new Error(`${words.join(' ')} ended with ${exit}: ${err}`);
@@ -17,8 +17,8 @@ export async function statusOf(shop: Shop, orderId: string): Promise<string> {
 }
 
 /**
- * A checkout that is paid, and its order is what is waited for.
- * @param more as the sandbox takes it
+ * Pays a checkout, and waits until its order is paid.
+ * @param more fields of the sandbox's payment
  */
 export async function buy(
   shop: Shop,

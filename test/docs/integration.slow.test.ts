@@ -11,14 +11,14 @@ import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/ports.ts';
 import { startShop, TEST_KEY, WEBHOOK_SECRET, type Shop } from '../support/shop.ts';
 
-// docs/integration.md, typed from top to bottom in one shell, against a real server, its sandbox
-// and the page's own receiver. What stands below a block of commands comes out of it.
+// Runs every command of docs/integration.md in one shell, from top to bottom, against a real
+// server, its sandbox and the page's own receiver. The output must match the text below each block.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FULFILMENT_SECRET = `whsec_${Buffer.from('a secret of 32 bytes for a test.').toString('base64')}`;
 const { PATH = '', HOME = tmpdir() } = process.env;
 
-/** A block of commands, and what the page says that comes out; null: it does not say. */
+/** A block of commands and its expected output. null: the page shows none. */
 type Step = { commands: string; says: string | null };
 
 let page: string;
@@ -53,8 +53,8 @@ function stepsOf(markdown: string): Step[] {
 }
 
 /**
- * Fits when each line comes out, in this order, one below the other; `…` is any text, and alone it
- * is any lines.
+ * Matches if every line appears, in this order. `…` stands for any text; alone on a line, for any
+ * lines.
  */
 function patternOf(says: string): RegExp {
   const exactly = (text: string) => text.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
@@ -63,7 +63,7 @@ function patternOf(says: string): RegExp {
   return new RegExp(parts.join(''), 'm');
 }
 
-/** Types everything into one shell. @returns what each block said */
+/** Types every block into one shell. @returns the output of each block */
 async function type(steps: readonly Step[], env: Record<string, string>): Promise<string[]> {
   const end = '@@ the end of a block @@';
   const script = steps.map(({ commands }) => `${commands}echo; echo '${end}'`).join('\n');
@@ -72,14 +72,14 @@ async function type(steps: readonly Step[], env: Record<string, string>): Promis
   return said.replaceAll('\r', '').split(end).slice(0, -1);
 }
 
-test('the guide, typed from top to bottom, does what it says', async () => {
-  // Without it, the loops of the guide wait for ever.
+test('every command of the guide prints the output that the guide shows', async () => {
+  // Without this variable, the loops of the guide wait forever.
   if (spawnSync('curl', ['--version']).error) throw new Error('the guide is typed with curl: install it');
   const steps = stepsOf(page);
   expect(steps.length).toBeGreaterThan(10);
   const said = await type(steps, {
     ...{ PATH, HOME, SHOP: shop.url, SANDBOX: String(shop.sandbox?.url), RECEIVER: receiverUrl },
-    // For the commands of npm, the variables of the server.
+    // The variables of the server, for the npm commands.
     ...{ DATABASE_URL: shop.database.url, GATEWAY_URL: String(shop.sandbox?.url), GATEWAY_SECRET_KEY: TEST_KEY },
     ...{ WEBHOOK_SECRETS: WEBHOOK_SECRET, FULFILMENT_URL: `${receiverUrl}/messages`, FULFILMENT_SECRET },
   });

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// The recipes of docs/make-it-yours.md, laid over a copy of the program one after the other, and
-// the parts of an adapter that this page and docs/adapter.md show: all of it compiles together.
-// src/custom/service.ts itself may say anything.
+// Applies the recipes of docs/make-it-yours.md to a copy of the program, one after the other, and
+// adds the adapter examples of that page and of docs/adapter.md. Everything must compile together.
+// The content of src/custom/service.ts does not matter.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = [
@@ -28,9 +28,7 @@ const DIFFERS =
 
 type Block = { language: string; path: string; text: string };
 
-/**
- * The blocks of a page that begin with a comment naming the file they stand for, without that line.
- */
+/** The blocks of a page that begin with a comment naming their file, without that comment. */
 async function blocksOf(page: string): Promise<Block[]> {
   const text = await readFile(join(ROOT, 'docs', page), 'utf8');
   const blocks = text.matchAll(/^```(ts|sql|diff)\n(?:\/\/|--) (\S+)\n([^]*?)^```$/gm);
@@ -45,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-/** Lays a block over the copy. @returns the places that are not in the file exactly once */
+/** Applies a block to the copy. @returns the places that are not in the file exactly once */
 async function lay({ language, path, text }: Block): Promise<string[]> {
   const file = join(copy, path);
   await mkdir(dirname(file), { recursive: true });
@@ -70,7 +68,7 @@ async function lay({ language, path, text }: Block): Promise<string[]> {
   return missing;
 }
 
-/** Runs a program of npm's in the copy. @returns what it said, empty where all is well */
+/** Runs a program of npm in the copy. @returns its output, empty on success */
 async function run(program: string, ...words: string[]): Promise<string> {
   const file = join(ROOT, 'node_modules', program);
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' };
@@ -82,8 +80,8 @@ async function run(program: string, ...words: string[]): Promise<string> {
 }
 
 /**
- * Members of an adapter, or a constant beside it, as a module that compiles where an adapter with
- * them would.
+ * Members of an adapter, or a constant beside it, as a module that compiles where the adapter
+ * would.
  */
 const asModule = (part: string): string => `
   import type { ServiceAdapter } from '../gateway/adapter.ts';
@@ -93,7 +91,7 @@ const asModule = (part: string): string => `
   ${part.startsWith('const ') ? part : `export const parts: Parts = {\n${part}\n};`}
   export const helpers = { at, cursor, figure, hmac, link, offsets, pages, rows, text, withQuery, words };`;
 
-test('every recipe fits the program as it is, and with all of them it compiles', async () => {
+test('every recipe applies to the program, and the result compiles', async () => {
   const blocks = [...(await blocksOf('make-it-yours.md')), ...(await blocksOf('adapter.md'))];
   const parts = blocks.filter(({ path }) => path === ADAPTER);
   const recipes = blocks.filter(({ path }) => path !== ADAPTER);

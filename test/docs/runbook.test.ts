@@ -5,12 +5,12 @@ import rows from '../../src/commands/words.json' with { type: 'json' };
 import texts from '../../src/custom/words.json' with { type: 'json' };
 import { OrderStatus, PaymentStatus } from '../../src/platform/prisma/enums.ts';
 
-// What docs/order-life.md, docs/reconciliation.md and docs/security.md say, held against the code.
+// docs/order-life.md, docs/reconciliation.md and docs/security.md must match the code.
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, one = '']) => one);
 
-/** The entries of the runbook, by their headings; what is quoted in one line. */
+/** The entries of the runbook by heading. A quotation is joined into one line. */
 const runbook = read('docs/reconciliation.md').split('## The runbook\n')[1] ?? '';
 const entries = new Map(
   runbook.split(/^### /m).map((entry) => {
@@ -19,7 +19,7 @@ const entries = new Map(
   }),
 );
 
-test('each class of cases, and each line of the work list that is none, has its heading, and no other has', () => {
+test('the runbook has exactly one heading for each case class and for each other line of the work list', () => {
   const type = /export type CaseClass =([^;]*);/.exec(read('src/cases/classes.ts'))?.[1] ?? '';
   const classes = found(type, /'(\w+)'/g);
   expect(classes).toHaveLength(16);
@@ -28,19 +28,19 @@ test('each class of cases, and each line of the work list that is none, has its 
 });
 
 test.each(Object.entries({ ...texts.cases, ...rows.rows }))(
-  'of %s, the runbook has the very words that are shown',
+  'the runbook quotes the exact words for %s',
   (name, { sentence, next }) => {
     expect(entries.get(name.split(',')[0] ?? '')).toContain(`${sentence} ${next}`);
   },
 );
 
-test('the diagrams of an order’s life name exactly the states that there are', () => {
+test('the diagrams of an order’s life name exactly the existing states', () => {
   const diagrams = found(read('docs/order-life.md'), /```mermaid\n([^`]*)```/g);
   const states = diagrams.map((one) => new Set(found(one, /\b([a-z_]+)(?= -->|:)/g)));
   expect(states).toEqual([new Set(Object.values(OrderStatus)), new Set(Object.values(PaymentStatus))]);
 });
 
-test('the table of roles has each command beside the least role that may do it', () => {
+test('the table of roles lists each command beside the lowest role that may run it', () => {
   const table = found(read('docs/security.md'), /^(\| `(?:viewer|clerk|operator)`.*)$/gm);
   const told = table.flatMap((row) => {
     const [role, ...names] = found(row, /`([^`]+)`/g);
@@ -49,7 +49,7 @@ test('the table of roles has each command beside the least role that may do it',
   expect(told.sort()).toEqual(ACTIONS.map(({ role, name }) => `${role}: ${name}`).sort());
 });
 
-test.each(['order-life', 'reconciliation', 'security'])('whatever %s.md names is there', (page) => {
+test.each(['order-life', 'reconciliation', 'security'])('every file that %s.md names exists', (page) => {
   const text = read(`docs/${page}.md`);
   for (const path of found(text, /`((?:src|test|docs|prisma|local|tools)\/[\w./-]+\.\w+)`/g))
     expect(read(path)).not.toBe('');

@@ -12,8 +12,8 @@ import { comeBack, payInSilence, statusOf } from '../support/outside.ts';
 import { startProcess } from '../support/process.ts';
 import { TEST_KEY, type Checkout } from '../support/shop.ts';
 
-// An adapter is written by a shop, and compiled by nobody: what it gets wrong costs one answer, and
-// is said.
+// A shop writes its own adapter, and may not compile it. A mistake in it costs one answer, and is
+// reported.
 
 const adapterAt = (name: string) => fileURLToPath(new URL(`../support/adapters/${name}.ts`, import.meta.url));
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterEach(() => healService(desk));
 afterAll(() => desk.stop());
 
-/** What doctor says of the adapter, without what to do, unless that is ok. */
+/** The doctor's line about the adapter, without the advice; empty if it is ok. */
 async function doctorSays(): Promise<string> {
   const { out } = await desk.run('doctor');
   return /^(?:look|wrong) +adapter: ([^]*?)(?=^(?:ok|look|wrong) |^ +> )/m.exec(`${out}\nok `)?.[1] ?? '';
@@ -41,8 +41,8 @@ const openCases = (reference: string) =>
   desk.database.query('SELECT class FROM cases WHERE reference = $1 AND closed_at IS NULL', [reference]);
 
 /**
- * A payment that is paid, and of which every record says this. It is right again when the test is
- * over.
+ * A payment that is paid, with these fields in every record. The record is corrected after the
+ * test.
  */
 async function paidWith(said: Record<string, unknown>): Promise<Checkout> {
   const checkout = await desk.checkout();
@@ -59,7 +59,8 @@ const mend = async () => {
 };
 afterEach(mend);
 /**
- * A run completes although it cannot read one row of the list, and opens no case about the others.
+ * A run completes although one row of the history is unreadable, and opens no case about the
+ * others.
  */
 async function oneRowIsUnreadable(...others: Checkout[]): Promise<void> {
   expect(await desk.reconcile()).toMatchObject({
@@ -70,7 +71,7 @@ async function oneRowIsUnreadable(...others: Checkout[]): Promise<void> {
 }
 
 test.each(Object.keys(READ_SLIPS))(
-  'where `read` returns %s, that record cannot be read, and all others can',
+  'when `read` returns %s, that record is unreadable and all others are readable',
   async (slip) => {
     const [checkout, honest] = [await paidWith({ slip }), await buy(desk)];
     expect(await statusOf(desk, checkout.orderId)).toBe('pending');
@@ -84,13 +85,13 @@ test.each(Object.keys(READ_SLIPS))(
   },
 );
 
-test.each(Object.keys(TEXT_SLIPS))('where `read` returns %s, the payment counts all the same', async (slip) => {
+test.each(Object.keys(TEXT_SLIPS))('when `read` returns %s, the payment still counts', async (slip) => {
   const checkout = await paidWith({ slip });
   await eventually(async () => (await statusOf(desk, checkout.orderId)) === 'paid');
   expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed' } });
 });
 
-test('an amount beyond what a database counts pays nothing, and ends no run', async () => {
+test('an amount too large for the database pays nothing and ends no run', async () => {
   const [checkout, honest] = [await paidWith({ amount: '9'.repeat(30) }), await buy(desk)];
   expect(await statusOf(desk, checkout.orderId)).not.toBe('paid');
   await oneRowIsUnreadable(honest);
@@ -99,7 +100,7 @@ test('an amount beyond what a database counts pays nothing, and ends no run', as
   await eventually(async () => (await statusOf(desk, checkout.orderId)) === 'paid');
 });
 
-test('where `webhook.references` returns null, the webhook is taken', async () => {
+test('when `webhook.references` returns null, the webhook is accepted', async () => {
   const { reference } = await desk.checkout();
   const body = { slip: 'null', data: { reference } };
   expect(await desk.sandboxPost(`/transactions/${reference}/webhook`, { body })).toEqual({ status: 202 });
@@ -110,7 +111,7 @@ test.each<[member: string, returns: string, page: object]>([
   ['rows', 'a text', { rows: 'a text' }],
   ['next', 'a number', { next: 'a number' }],
   ['next', 'nothing', { next: 'nothing' }],
-])('where `history.%s` returns %s, the run is not completed, and says why', async (member, _returns, page) => {
+])('when `history.%s` returns %s, the run is incomplete and says why', async (member, _returns, page) => {
   const { reference } = await buy(desk);
   const body = { status: true, data: { data: [] }, ...page };
   await befall(desk, 'history', 'body', { body, times: 0 });
@@ -123,13 +124,13 @@ test.each<[member: string, returns: string, page: object]>([
 });
 
 test.each(['a refusal that is a number', 'nothing'])(
-  'where `initialize.checkoutUrl` returns %s, the shopper is told to try again, and others pay',
+  'when `initialize.checkoutUrl` returns %s, the shopper is asked to try again and others can pay',
   async (slip) => {
     const email = `${slip.replaceAll(' ', '-')}@example.com`;
     await befall(desk, 'initialize', 'body', { body: { status: true, slip } });
     expect(await tryCheckout(desk, email)).toMatchObject({ status: 503, body: { orderId: expect.any(String) } });
     const [payment] = await paymentsOf(desk, 'email', email);
-    // A checkout may be open: verify says what became of it.
+    // A checkout may be open, so verify is asked.
     await eventually(async () => (await callsOf(desk, 'verify', payment?.reference)).length > 0);
     const { orderId } = await buy(desk);
     expect(await statusOf(desk, orderId)).toBe('paid');
@@ -137,7 +138,7 @@ test.each(['a refusal that is a number', 'nothing'])(
   },
 );
 
-test('where `initialize.body` throws, nothing is sent, and the shopper is told to try again', async () => {
+test('when `initialize.body` throws, nothing is sent and the shopper is asked to try again', async () => {
   const before = (await callsOf(desk, 'initialize')).length;
   expect(await tryCheckout(desk, 'unwritable@example.com')).toMatchObject({ status: 503 });
   expect(await callsOf(desk, 'initialize')).toHaveLength(before);
@@ -145,12 +146,11 @@ test('where `initialize.body` throws, nothing is sent, and the shopper is told t
   await doctorNames(/initialize\.body/);
 });
 
-/** A run whose list has these rows, written as text, and then those of our payments. */
+/** A run whose history has these rows, written as text, and then the rows of our payments. */
 async function listed(...texts: string[]) {
   const all = await desk.sandboxGet<{ list: object[] }[]>('/transactions');
   const data = [...texts, ...all.flatMap(({ list }) => list).map((row) => JSON.stringify(row))];
-  // The sandbox takes no answer of this size. Verify says of all others that there is no such
-  // payment.
+  // The sandbox cannot serve an answer of this size. Verify does not know the other references.
   const service = createServer((req, res) => {
     const isList = req.url?.includes('/history') === true;
     const body = `{"status":${isList},"data":{"data":[${isList ? data.join() : ''}],"hasNextPage":false}}`;
@@ -164,7 +164,7 @@ async function listed(...texts: string[]) {
   return { exit, err, report: out === '' ? null : (JSON.parse(out) as object) };
 }
 
-test('a row of the list that is nested a hundred thousand deep ends no run', async () => {
+test('a history row that is nested a hundred thousand levels deep ends no run', async () => {
   const { reference } = await buy(desk);
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   expect(await listed(`{"reference":"deep","status":"PENDING","deep":${deep}}`)).toMatchObject({
@@ -173,11 +173,10 @@ test('a row of the list that is nested a hundred thousand deep ends no run', asy
   expect(await openCases(reference)).toEqual([]);
 });
 
-test('rows whose sum is beyond what a database counts end no run', async () => {
+test('rows whose sum is too large for the database end no run', async () => {
   const { reference } = await buy(desk);
   const row = { reference: 'enormous', status: 'SUCCESS', amount: 999_999_999_999_999, currency: 'KWD' };
-  // Each is below ten to the eighteenth of the smallest unit, and all of them above what a bigint
-  // holds.
+  // Each amount is below ten to the eighteenth of the minor unit. Their sum is above a bigint.
   const rows = Array.from({ length: 12 }, (_, id) => JSON.stringify({ ...row, id: `E-${id}` }));
   expect(await listed(...rows)).toMatchObject({ exit: 1, report: { complete: true, verdict: 'findings' } });
   expect(await openCases(reference)).toEqual([]);
@@ -190,7 +189,7 @@ test.each([
   ['no reach', 'reachesBackDays'],
   ['days that are no number', 'payableDays'],
   ['no days', 'payableDays'],
-])('with %s nothing starts, and %s is named', async (NUMBERS, member) => {
+])('with %s no process starts, and the error names %s', async (NUMBERS, member) => {
   const env = { DATABASE_URL: desk.database.url, GATEWAY_URL: String(desk.sandbox?.url), PORT: '0' };
   const own = { GATEWAY_SECRET_KEY: TEST_KEY, GATEWAY_ADAPTER: adapterAt('numbers'), NUMBERS };
   const started = startProcess('src/server.ts', { ...env, ...own });

@@ -4,13 +4,14 @@ import { callsOf, expectPaidOnce, sendNotification, useShop } from '../support/f
 import { payInSilence, settle, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// The database's clock steps back by an hour: what it wrote before lies in the future now.
+// The database's clock steps back by an hour, so that its earlier timestamps lie in the future.
 
 const { shop, receiver } = useShop();
 const HOUR = `interval '1 hour'`;
 
 /**
- * A payment that was asked about, notified at and leased before the step; paid in silence since.
+ * A payment that was verified, notified and leased before the step, and paid since without a
+ * webhook.
  */
 async function paidAfterStep(): Promise<Checkout> {
   const checkout = await shop.checkout();
@@ -30,7 +31,7 @@ test('a webhook makes its payment paid within seconds', async () => {
   await expectPaidOnce(shop, orderId);
 });
 
-test('a checkout of the order again asks verify', async () => {
+test('the next checkout of the order verifies the payment again', async () => {
   const { orderId, reference } = await paidAfterStep();
   await shop.request('POST', '/checkout', { json: { orderId } });
   expect((await callsOf(shop, 'verify', reference)).length).toBeGreaterThan(0);
@@ -38,9 +39,9 @@ test('a checkout of the order again asks verify', async () => {
 });
 
 test.each([
-  ['that nobody has sent yet', `tries = 0, first_try_at = NULL, last_error = NULL, next_try_at = now() + ${HOUR}`],
-  ['that was refused, and waits for its next try', `next_try_at = now() + interval '1 day'`],
-  ['that somebody was sending', `next_try_at = now(), leased_until = now() + ${HOUR}`],
+  ['that was never sent', `tries = 0, first_try_at = NULL, last_error = NULL, next_try_at = now() + ${HOUR}`],
+  ['that was refused and waits for its next try', `next_try_at = now() + interval '1 day'`],
+  ['that another process was sending', `next_try_at = now(), leased_until = now() + ${HOUR}`],
 ])('an order.paid %s is sent within seconds', async (_which, left) => {
   const { orderId, reference } = await shop.checkout();
   receiver.answer(500);

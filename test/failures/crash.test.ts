@@ -21,11 +21,11 @@ import {
 } from '../support/failures.ts';
 import { payInSilence } from '../support/outside.ts';
 
-// A process is killed, SIGKILL, at each line of the way of the money, and started again. Leases and
-// schedules are not waited for: their times are moved.
+// A process is killed with SIGKILL at each step between the click and the message, and started
+// again. The tests move leases and due times instead of waiting.
 
 const taken: { id: string; orderId: string; body: string }[] = [];
-/** What the receiver does before it answers; it may never end. */
+/** What the receiver does before it answers. It may never end. */
 let beforeAnswer: () => Promise<unknown> = () => Promise.resolve();
 let email: string;
 
@@ -44,7 +44,7 @@ const used = useShop(async () => {
   });
   const FULFILMENT_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const FULFILMENT_SECRET = `whsec_${Buffer.alloc(24, 'x').toString('base64')}`;
-  // One call of a shopper at a time: the next one waits for its turn.
+  // One interactive call at a time, so that the next call waits.
   return { env: { FULFILMENT_URL, FULFILMENT_SECRET, GATEWAY_CONCURRENCY: '1' } };
 });
 const { shop } = used;
@@ -59,15 +59,15 @@ const taking = (orderId: string) => taken.filter((message) => message.orderId ==
 
 async function kill(): Promise<void> {
   expect(await shop.kill('SIGKILL')).toEqual(['SIGKILL']);
-  // What waits for a lock does not notice that its client is gone, and would be done once it has
-  // the lock.
+  // PostgreSQL does not notice a lost client while a statement waits for a lock, and would execute
+  // the statement later. So the waiting sessions are terminated.
   const waiting = "datname = current_database() AND wait_event_type = 'Lock'";
   await shop.database.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE ${waiting}`);
   await healService(shop);
   beforeAnswer = () => Promise.resolve();
 }
 
-/** What stands on disk is enough: started again, the shop delivers the order once. */
+/** The database alone is enough: after a restart, the shop delivers the order once. */
 async function recovers(orderId: string): Promise<void> {
   await shop.restart();
   await delivers(orderId);
@@ -86,7 +86,7 @@ async function delivers(orderId: string): Promise<void> {
   expect(new Set(messages.map(({ body }) => body)).size).toBe(1);
 }
 
-test('5.2: killed before initialize, its reference is never sent, and the next click pays the same order', async () => {
+test('killed before initialize, the reference is never sent, and the next click pays the same order', async () => {
   await befall(shop, 'initialize', 'hang');
   void tryCheckout(shop, 'somebody@example.com');
   await eventually(async () => (await callsOf(shop, 'initialize')).length === 1);
@@ -108,7 +108,7 @@ test('5.2: killed before initialize, its reference is never sent, and the next c
   expect(await callsOf(shop, 'verify', reference)).not.toEqual([]);
 });
 
-test('5.2: killed while initialize hangs, the schedule finds what was paid on a page that we never saw', async () => {
+test('killed while initialize hangs, the schedule finds the money paid on a page that we never saw', async () => {
   await befall(shop, 'initialize', 'hang');
   void clickPay();
   const { order_id: orderId, reference } = await placed();
@@ -118,7 +118,7 @@ test('5.2: killed while initialize hangs, the schedule finds what was paid on a 
   await recovers(orderId);
 });
 
-test('5.2: killed between the answer of initialize and its record, the order is paid once', async () => {
+test('killed between the answer of initialize and its record, the order is paid once', async () => {
   await befall(shop, 'initialize', 'delay', { delayMs: 1_000 });
   void clickPay();
   const { order_id: orderId, reference } = await placed();
@@ -132,7 +132,7 @@ test('5.2: killed between the answer of initialize and its record, the order is 
   await recovers(orderId);
 });
 
-test('5.2: killed while verify hangs, the lease ends by itself, and the payment is asked about again', async () => {
+test('killed while verify hangs, the lease ends by itself, and the payment is verified again', async () => {
   const { orderId, reference } = await shop.checkout({ email });
   await payInSilence(shop, reference);
   await befall(shop, 'verify', 'hang', { times: 0 });
@@ -144,10 +144,10 @@ test('5.2: killed while verify hangs, the lease ends by itself, and the payment 
   await recovers(orderId);
 });
 
-test('5.2: killed inside the transaction that pays, nothing of it is on disk, and it is made anew', async () => {
+test('killed inside the transaction that pays, nothing of it is stored, and it is repeated', async () => {
   const { orderId, reference } = await shop.checkout({ email });
   await payInSilence(shop, reference);
-  // The answer is stored by then. The loop of deliveries waits as well.
+  // The answer of verify has arrived by then. The delivery loop waits for the lock, too.
   await hold(shop.database, 'LOCK TABLE messages IN SHARE MODE');
   await sendNotification(shop, reference);
   await waitsForLock(shop.database, /^\s*(?!UPDATE)\S/);
@@ -163,7 +163,7 @@ test('5.2: killed inside the transaction that pays, nothing of it is on disk, an
   await recovers(orderId);
 });
 
-test('5.2: killed before a message is taken, it is sent by whoever starts next, under its id', async () => {
+test('killed before the receiver answers, the next process sends the message again under its id', async () => {
   const { orderId, reference } = await shop.checkout({ email });
   beforeAnswer = () => new Promise(() => undefined);
   await shop.sandboxPost(`/transactions/${reference}/pay`);
@@ -173,7 +173,7 @@ test('5.2: killed before a message is taken, it is sent by whoever starts next, 
   expect(taking(orderId)).toHaveLength(2);
 });
 
-test('5.2: killed after a message was taken and before that is written, the same bytes come again under one id', async () => {
+test('killed after the receiver accepted a message, before that is stored, the same bytes are sent again under one id', async () => {
   const { orderId, reference } = await shop.checkout({ email });
   beforeAnswer = () => hold(shop.database, `SELECT 1 FROM messages WHERE order_id = '${orderId}' FOR UPDATE`);
   await shop.sandboxPost(`/transactions/${reference}/pay`);

@@ -7,8 +7,8 @@ import { expectPaidOnce, sendNotification, startWorker, tryCheckout, useShop } f
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// The database goes away, stays silent, or takes no writes. A server without a worker, and a worker
-// beside it, reach it through a proxy.
+// The database goes away, stays silent, or refuses writes. A server without a worker, and a worker
+// beside it, connect through a proxy.
 
 const TOKEN = 'a_token_of_the_shop_itself';
 let database: TestDatabase;
@@ -37,14 +37,14 @@ const stateOf = async (url: string) => {
 };
 const READY = { status: 200, database: 'ok' };
 
-/** Everything that writes, with its answer on a day on which the database takes it. */
+/** Every kind of write, with its answer when the database accepts it. */
 function writes(waiting: Checkout, paid: Checkout, unwanted: Checkout) {
   const chair = { description: 'A chair', unitAmount: '10.00', quantity: 1 };
   const order = { email: 'ada@example.com', currency: 'EUR', lines: [chair] };
   const refund = { amount: '1.00', reason: 'torn', externalId: 'once' };
   return [
-    // The first one is a transaction alone: the pool ends a connection by itself where a statement
-    // outside of one fails.
+    // The first write is a transaction only: the pool closes a connection after a failed statement
+    // outside of one.
     { name: 'a refund', status: 201, act: () => byShop(`/orders/${paid.orderId}/refunds`, refund) },
     { name: 'a checkout', status: 201, act: () => tryCheckout(shop, 'ada@example.com') },
     { name: 'a webhook', status: 202, act: () => sendNotification(shop, waiting.reference) },
@@ -58,10 +58,7 @@ function writes(waiting: Checkout, paid: Checkout, unwanted: Checkout) {
 
 type Prepared = { waiting: Checkout; all: ReturnType<typeof writes> };
 
-/**
- * An order that is paid, one that waits and is paid at the service during the outage, and one to
- * cancel.
- */
+/** A paid order, an order that is paid at the service during the outage, and an order to cancel. */
 async function prepare(): Promise<Prepared> {
   const paid = await shop.checkout();
   await shop.sandboxPost(`/transactions/${paid.reference}/pay`);
@@ -70,7 +67,7 @@ async function prepare(): Promise<Prepared> {
   return { waiting, all: writes(waiting, paid, await shop.checkout()) };
 }
 
-/** In the end every write is taken, by server and worker, and what was paid meanwhile is paid. */
+/** In the end server and worker write again, and the money paid meanwhile pays its order. */
 async function expectHealed({ waiting, all }: Prepared): Promise<void> {
   for (const { name, status, act } of all) {
     await eventually(async () => {
@@ -82,7 +79,7 @@ async function expectHealed({ waiting, all }: Prepared): Promise<void> {
     expect(await stateOf(workerUrl)).toEqual(READY);
   });
   await expectPaidOnce(shop, waiting.orderId);
-  // By the worker alone: nobody returns, and its webhook has been lost.
+  // Only the worker can find this payment: nobody returns, and no webhook comes.
   const { orderId, reference } = await shop.checkout();
   await payInSilence(shop, reference);
   await eventually(async () => (await statusOf(shop, orderId)) === 'paid');
@@ -102,7 +99,7 @@ async function expectUnavailable({ waiting, all }: Prepared): Promise<void> {
   expect((await shop.request('GET', '/healthz')).status).toBe(200);
 }
 
-test('W17: while the database is away all is answered 503 as a problem, webhooks too, and then it heals', async () => {
+test('without a database, all requests and webhooks get a 503 problem, and everything recovers afterwards', async () => {
   const prepared = await prepare();
   proxy.set('gone');
   await expectUnavailable(prepared);
@@ -112,7 +109,7 @@ test('W17: while the database is away all is answered 503 as a problem, webhooks
   await expectHealed(prepared);
 });
 
-test('R7, P12: after a switch-over to a database that takes no writes, every kind of write heals', async () => {
+test('after a failover to a read-only database, every kind of write recovers', async () => {
   const prepared = await prepare();
   const url = new URL(database.url);
   await beside(
@@ -125,21 +122,21 @@ test('R7, P12: after a switch-over to a database that takes no writes, every kin
       expect(await stateOf(one)).toEqual({ status: 503, database: 'is read-only' });
   });
   await expectUnavailable(prepared);
-  // Reads work, and leave the pool many connections that take no writes.
+  // Reads work, and fill the pool with read-only connections.
   await Promise.all(Array.from({ length: 20 }, () => statusOf(shop, prepared.waiting.orderId)));
   await beside(url, `ALTER DATABASE ${nameOf(url)} RESET default_transaction_read_only`);
   await expectHealed(prepared);
 });
 
-test('I27: while the database says nothing, nobody waits for it without an end', async () => {
+test('while the database is silent, no request waits without end', async () => {
   const prepared = await prepare();
   proxy.set('silent');
   await payInSilence(shop, prepared.waiting.reference);
-  // No shopper, and no service that sends a webhook, waits for longer.
+  // No shopper and no service that sends a webhook waits longer.
   const tooLong = sleep(20_000, { status: 'no answer' as const }, { ref: false });
   const answers = prepared.all.map(async ({ name, act }) => [name, (await Promise.race([act(), tooLong]))?.status]);
   const seen = await Promise.all(answers);
-  // The address leads to a living database again; what was asked before is never answered.
+  // New connections work again. Statements sent before are never answered.
   proxy.set('up');
   expect(seen).toEqual(prepared.all.map(({ name }) => [name, 503]));
   await expectHealed(prepared);

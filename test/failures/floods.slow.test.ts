@@ -5,11 +5,11 @@ import { eventually } from '../support/eventually.ts';
 import { befall, callsOf, expectPaidOnce, sendNotification, tryCheckout, useShop } from '../support/failures.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// Strangers are many; the calls to the service are few.
+// Clients send many requests, but the program makes few calls to the service.
 
 const { shop } = useShop();
 
-/** So many honest shoppers, one after another. @returns how they were answered */
+/** This many checkouts of honest shoppers, one after another. @returns their statuses */
 async function honest(times: number): Promise<(number | undefined)[]> {
   const statuses: (number | undefined)[] = [];
   while (statuses.length < times) {
@@ -19,7 +19,7 @@ async function honest(times: number): Promise<(number | undefined)[]> {
   return statuses;
 }
 
-test('S1: sixty true notifications a second, and returns from twelve addresses, keep no honest shopper from paying', async () => {
+test('sixty valid notifications a second, and returns from twelve addresses, do not keep honest shoppers from paying', async () => {
   const open: Checkout[] = [];
   while (open.length < 12) open.push(await shop.checkout({ email: 'stranger@example.com' }));
   await shop.sandboxPost('/settings', { latencyMs: 300 });
@@ -40,12 +40,12 @@ test('S1: sixty true notifications a second, and returns from twelve addresses, 
   await shop.sandboxPost('/settings', { latencyMs: 0 });
   expect(statuses).toEqual(Array(10).fill(201));
   expect(seen).toEqual(new Set([202, 303]));
-  // The first one, three by which notifications teach nothing, their follow-ups, one after a pause,
-  // and the schedule's own.
+  // The first verification, three by notifications that bring nothing new, their follow-ups, one
+  // after a pause, and those of the schedule.
   for (const { reference } of open) expect((await callsOf(shop, 'verify', reference)).length).toBeLessThanOrEqual(12);
 });
 
-test('S2: twelve checkouts over which initialize hangs stop neither verify nor honest checkouts', async () => {
+test('twelve checkouts with a hanging initialize stop neither verify nor honest checkouts', async () => {
   const { orderId, reference } = await shop.checkout({ email: 'earlier@example.com' });
   await befall(shop, 'initialize', 'hang', { times: 12 });
   const before = (await callsOf(shop, 'initialize')).length;
@@ -54,13 +54,13 @@ test('S2: twelve checkouts over which initialize hangs stop neither verify nor h
   expect(await honest(5)).toEqual(Array(5).fill(201));
   await shop.sandboxPost(`/transactions/${reference}/pay`);
   await expectPaidOnce(shop, orderId);
-  // They end together, and together they count as one failure.
+  // They fail together, and count as one failure.
   for (const one of await Promise.all(hanging)) expect(one?.status).toBe(503);
   const together = Array.from({ length: 5 }, () => tryCheckout(shop, 'honest@example.com'));
   for (const one of await Promise.all(together)) expect(one?.status).toBe(201);
 });
 
-test('one address has twenty streams, an IPv6 network counts as one, and a /48 of them has a hundred', async () => {
+test('one address may have twenty streams, an IPv6 /64 network counts as one address, and a /48 network may have a hundred', async () => {
   const { orderId } = await shop.checkout();
   const end = new AbortController();
   setMaxListeners(0, end.signal);
@@ -79,7 +79,7 @@ test('one address has twenty streams, an IPv6 network counts as one, and a /48 o
   end.abort();
 });
 
-test('5.4: questions that nobody waits for leave shoppers their share, also where all of them hang', async () => {
+test('background verifications leave a share of the calls to shoppers, even if all of them hang', async () => {
   const open = await Promise.all(Array.from({ length: 20 }, () => shop.checkout()));
   await befall(shop, 'verify', 'hang', { times: 0 });
   await Promise.all(open.map(({ reference }) => sendNotification(shop, reference)));

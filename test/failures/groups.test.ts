@@ -13,12 +13,12 @@ import { eventually } from '../support/eventually.ts';
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// Orders that change at the same moment are written together. None of them may suffer from its
-// neighbours.
+// Orders that change at the same moment are written together. A failure of one must not affect the
+// others.
 
 const { shop } = useShop({ env: { CHECKOUTS_PER_MINUTE: '600' } });
 
-/** Checkouts that begin at the same moment and are paid, but nobody has told us. */
+/** Checkouts that begin at the same moment and are paid without a webhook. */
 async function payMany(count: number, name: string): Promise<Checkout[]> {
   const opening = Array.from({ length: count }, (_, index) => shop.checkout({ email: `${name}${index}@example.com` }));
   const opened = await Promise.all(opening);
@@ -29,7 +29,10 @@ async function payMany(count: number, name: string): Promise<Checkout[]> {
 const tellAll = (orders: readonly Checkout[]) =>
   Promise.all(orders.map((one) => sendNotification(shop, one.reference)));
 
-/** What one order has of each kind of row: the answer that paid, its proof and its message. */
+/**
+ * The rows of one order by kind: answers that report it as paid, entries that mark it paid, and
+ * messages.
+ */
 const rowsOf = (reference: string) =>
   shop.database.query(
     `SELECT (SELECT count(*)::int FROM verifications WHERE reference = $1 AND outcome = 'paid') AS answers,
@@ -39,7 +42,7 @@ const rowsOf = (reference: string) =>
     [reference],
   );
 
-test('an order that somebody has locked keeps none of its 23 neighbours from being paid', async () => {
+test('a locked order does not keep the 23 other orders of its group from being paid', async () => {
   const [locked, ...others] = await payMany(24, 'neighbour');
   const orderId = locked?.orderId ?? '';
   await hold(shop.database, `SELECT FROM orders WHERE id = '${orderId}' FOR UPDATE`);
@@ -50,13 +53,13 @@ test('an order that somebody has locked keeps none of its 23 neighbours from bei
   await expectPaidOnce(shop, orderId);
 });
 
-test('an order that the database refuses to write fails alone, and is paid once the database takes it', async () => {
+test('an order that the database refuses to write fails alone, and is paid once the database accepts it', async () => {
   const orders = await payMany(12, 'poison');
   const [first, poisoned, ...more] = orders;
   const others = [...(first ? [first] : []), ...more];
   const reference = poisoned?.reference ?? '';
   await shop.database.query(`ALTER TABLE proofs ADD CONSTRAINT poison CHECK (reference <> '${reference}') NOT VALID`);
-  // While the first one waits here, the others gather.
+  // While the first write waits here, the others gather.
   await hold(shop.database, 'LOCK TABLE proofs IN SHARE MODE');
   await sendNotification(shop, first?.reference ?? '');
   await waitsForLock(shop.database, /^\s*WITH o AS/);
@@ -73,7 +76,7 @@ test('an order that the database refuses to write fails alone, and is paid once 
   for (const one of orders) expect(await rowsOf(one.reference)).toEqual([{ answers: 1, paid: 1, messages: 1 }]);
 });
 
-test('twenty checkouts at one moment, of which two have the same key, are nineteen orders', async () => {
+test('twenty checkouts at one moment, two of them with the same key, make nineteen orders', async () => {
   const keys = ['same-key', 'same-key', ...Array.from({ length: 18 }, (_, index) => `key-${index}`)];
   const opening = keys.map((key) =>
     tryCheckout(shop, key === 'same-key' ? 'same@example.com' : `${key}@example.com`, { 'idempotency-key': key }),

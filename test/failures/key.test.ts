@@ -4,15 +4,16 @@ import { eventually } from '../support/eventually.ts';
 import { tryCheckout, useShop } from '../support/failures.ts';
 import { statusOf } from '../support/outside.ts';
 
-// A key that every way of writing spells differently, and a service that echoes it in all of them.
+// A key with characters that each encoding writes differently, and a service that echoes it in all
+// encodings.
 
 const SECRET = 'aB3dE6g/H9jK+m2/N5p"8s=/T1&\\W4x/Y7zA~0b';
 const KEY = `sk_test_${SECRET}`;
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const json = JSON.stringify(SECRET).slice(1, -1);
 /**
- * Each as it is written, in JSON by programs of other languages too; of base64 the letters that
- * depend on it alone.
+ * Each encoding of the key, including JSON as other languages write it. For base64, also the
+ * letters that depend on the key alone.
  */
 const SPELLED: Record<string, [written: string, betrays?: string]> = {
   JSON: [json, SECRET],
@@ -46,7 +47,7 @@ beforeAll(() => {
 const befalls = (endpoint: string, kind: string, more: object) =>
   fetch(`${sandbox.url}/sandbox/faults`, { method: 'POST', body: JSON.stringify({ endpoint, kind, ...more }) });
 
-/** What verify says of a payment from now on, as text; the echo stands where it says so. */
+/** Sets the answer of verify about a payment, as text with the echo. */
 const says = (reference: string, status: string) => {
   const record = `{"reference":"${reference}","status":"${status}","amount":8500,"currency":"NGN","note":"${ECHO}","${ECHO}":1}`;
   return befalls('verify', 'body', { reference, body: `{"status":true,"data":${record}}`, times: 0 });
@@ -57,7 +58,7 @@ const tell = async (body: string) => {
   answers.push(await shop.request('POST', '/webhooks/payments', { body, headers }));
 };
 
-/** Everything that is kept or shown, by its place. */
+/** Everything that is stored or shown, by its place. */
 async function places(): Promise<[place: string, text: string][]> {
   const sql = "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'";
   const tables = await shop.database.query<{ name: string }>(sql);
@@ -70,7 +71,7 @@ async function places(): Promise<[place: string, text: string][]> {
   return [...(await Promise.all(rows)), ...shown];
 }
 
-test('I6: a key that the service echoes is in no log line, no answer, no message and no table, not in parts', async () => {
+test('a key that the service echoes is in no log line, answer, message or table, not even in part', async () => {
   const paid = await shop.checkout();
   await says(paid.reference, 'SUCCESS');
   await tell(`{"reference":"${paid.reference}","echo":"${ECHO}"}`);
@@ -95,7 +96,7 @@ test('I6: a key that the service echoes is in no log line, no answer, no message
   const found = all.flatMap(([place, text]) =>
     Object.entries(SPELLED).flatMap(([how, [written, betrays = written]]) => {
       const slices = Array.from({ length: betrays.length - 11 }, (_, from) => betrays.slice(from, from + 12));
-      // Objects become text by JSON, which escapes once more.
+      // JSON of an object escapes its strings once more.
       const isFound = slices.some((slice) => text.includes(slice) || text.includes(JSON.stringify(slice).slice(1, -1)));
       return isFound ? [`${how} in ${place}`] : [];
     }),

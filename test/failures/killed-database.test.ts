@@ -10,8 +10,8 @@ import { expectPaidOnce, hold, letPass, sendNotification, useShop, waitsForLock 
 import { payInSilence } from '../support/outside.ts';
 import { freePort } from '../support/ports.ts';
 
-// PostgreSQL is killed while it writes the changes of several orders together. The server of this
-// file is one of its own, and durable as in production.
+// PostgreSQL is killed while it writes the changes of several orders together. This file uses its
+// own server, which is durable as in production.
 
 let postgres: Postgres;
 const folder = mkdtempSync(join(tmpdir(), 'killed-'));
@@ -29,7 +29,7 @@ const used = useShop(async () => {
 });
 const { shop, receiver } = used;
 
-/** Kills the server as the system does when it lacks memory, and starts it again. */
+/** Kills the server as the system does when memory runs out, and starts it again. */
 async function killAndRestart(): Promise<void> {
   const [pid = ''] = readFileSync(join(home, 'postmaster.pid'), 'utf8').split('\n');
   process.kill(Number(pid), 'SIGKILL');
@@ -41,12 +41,12 @@ test('orders whose change was being written when PostgreSQL was killed are all p
   const names = Array.from({ length: 12 }, (_, index) => `together${index}@example.com`);
   const orders = await Promise.all(names.map((email) => shop.checkout({ email })));
   await Promise.all(orders.map(({ reference }) => payInSilence(shop, reference)));
-  // The statement that writes the group waits here, so the kill meets it.
+  // The statement that writes the group waits here, so that the kill interrupts it.
   await hold(shop.database, 'LOCK TABLE proofs IN SHARE MODE');
   await Promise.all(orders.map(({ reference }) => sendNotification(shop, reference)));
   await waitsForLock(shop.database, /^\s*WITH o AS/);
   await killAndRestart();
-  // The leases of the payments end.
+  // Ends the leases of the payments.
   await letPass(shop.database, 31);
   const count = 'SELECT count(*)::int AS proofs FROM proofs';
   for (const { orderId } of orders) await expectPaidOnce(shop, orderId);

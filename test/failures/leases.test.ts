@@ -3,12 +3,12 @@ import { eventually } from '../support/eventually.ts';
 import { befall, callsOf, sendNotification, useShop } from '../support/failures.ts';
 import { comeBack, payInSilence, statusOf, unschedule } from '../support/outside.ts';
 
-// Two questions about one payment are under way, because the database's clock was set back between
-// them by an hour. The answer to the newer one stays, whichever comes last.
+// Two verifications of one payment run at once, because the database's clock was set back by an
+// hour between them. The answer to the newer call counts, whichever arrives last.
 
 const { shop } = useShop();
 
-/** Longer than the second question takes, and shorter than the first one waits. */
+/** Longer than the second call takes, and shorter than the first call waits. */
 const SLOW_MS = 6_000;
 const HOUR = `interval '1 hour'`;
 const change = (reference: string, to: string) =>
@@ -17,7 +17,7 @@ const change = (reference: string, to: string) =>
 test.each([
   ['FAILED', 'fail'],
   ['REVERSED', 'reverse'],
-])('a slow SUCCESS that was asked for before pays nothing once verify has said %s', async (word, act) => {
+])('a slow SUCCESS of an older call pays nothing after a newer call returned %s', async (word, act) => {
   const { orderId, reference } = await shop.checkout();
   await unschedule(shop, reference);
   await payInSilence(shop, reference);
@@ -32,15 +32,15 @@ test.each([
   await comeBack(shop, reference);
   const answers = `SELECT word FROM verifications WHERE reference = $1 ORDER BY id DESC LIMIT 1`;
   expect(await shop.database.query(answers, [reference])).toEqual([{ word }]);
-  // By the clock that was set back, the second question is an hour older than the first. Nobody
-  // asks a third one.
+  // By the clock that was set back, the second call is an hour older than the first. No third call
+  // is due.
   await change(reference, `answered_at = answered_at - ${HOUR}, next_check_at = now() + interval '1 day'`);
   const slow = async () => (await callsOf(shop, 'verify', reference))[asked]?.status ?? null;
   expect(await slow()).toBeNull();
   const before = (await callsOf(shop, 'verify', reference)).length;
 
   expect(await eventually(slow)).toBe(200);
-  // It is not written, and verify is asked again.
+  // The answer is not stored, and verify is asked again.
   await eventually(async () => (await callsOf(shop, 'verify', reference)).length > before);
   await eventually(async () => {
     const settled = 'SELECT 1 FROM payments WHERE reference = $1 AND leased_until IS NULL AND answered_at > now() - ';

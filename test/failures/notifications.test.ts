@@ -4,12 +4,12 @@ import { befall, callsOf, sendNotification, useShop } from '../support/failures.
 import { comeBack, payInSilence, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// A notification is followed, and followed up where the service knows of the payment a little later
-// than it tells.
+// A notification causes a verification, and a second one later, because a service may notify before
+// verify shows the payment.
 
 const { shop } = useShop({ env: { GATEWAY_CALLS_PER_SECOND: '20', CHECKOUTS_PER_MINUTE: '20' } });
 
-/** Of one address in a minute: five times as many as checkouts. */
+/** The limit of one address: five times its checkouts. */
 const RETURNS_PER_MINUTE = 100;
 
 const FLOOD = 60;
@@ -29,14 +29,14 @@ async function open(): Promise<Checkout> {
 }
 const questions = async ({ reference }: Checkout) => (await callsOf(shop, 'verify', reference)).length;
 const becomesPaid = ({ orderId }: Checkout, withinMs = LATER_MS) =>
-  // Those who ask the shop use up their address's limit of reads.
+  // Reads by HTTP would use up the limit of reads of the address.
   eventually(async () => {
     const paid = `SELECT 1 FROM orders WHERE id = $1 AND status = 'paid'`;
     expect(await shop.database.query(paid, [orderId])).toHaveLength(1);
   }, withinMs);
 
 let flooded: { checkout: Checkout; since: number };
-test('sixty times the same signed webhook about a payment that nobody pays is taken', async () => {
+test('sixty identical signed webhooks about an unpaid payment are accepted', async () => {
   const checkout = await open();
   const since = Date.now();
   const statuses = new Set<number>();
@@ -47,7 +47,7 @@ test('sixty times the same signed webhook about a payment that nobody pays is ta
 
 const PENDING = { body: { status: true, data: { status: 'PENDING' } } };
 const HTML = { body: '<html><h1>Please wait</h1></html>', contentType: 'text/html' };
-test('a payment of twenty minutes ago is paid soon after its notification, where verify says PENDING or HTML to the first two questions', async () => {
+test('a payment of twenty minutes ago is paid soon after its notification, although verify first returns PENDING or HTML twice', async () => {
   const notifications = { webhook: (one: Checkout) => sendNotification(shop, one.reference), return: comeBackOf };
   const waiting: Promise<unknown>[] = [];
   for (const says of [PENDING, HTML])
@@ -55,8 +55,8 @@ test('a payment of twenty minutes ago is paid soon after its notification, where
       const checkout = await open();
       const { reference } = checkout;
       await payInSilence(shop, reference);
-      // Of the return, which waits for its answer, one: the question after ten seconds is asked of
-      // the webhook's.
+      // The return verifies at once and has one follow-up, so it gets one fault. The webhook's
+      // follow-up after ten seconds is its second one.
       await befall(shop, 'verify', 'body', { ...says, reference, times: name === 'webhook' ? 2 : 1 });
       waiting.push(notification(checkout).then(() => becomesPaid(checkout)));
     }
@@ -66,14 +66,14 @@ function comeBackOf({ reference }: Checkout) {
   return comeBack(shop, reference);
 }
 
-test('a signed webhook that was not seen before is followed at once, however many before it taught nothing', async () => {
+test('a new signed webhook is followed at once, however many earlier ones brought nothing new', async () => {
   const checkout = await open();
   const { reference } = checkout;
   for (let sent = 0; sent < 6; sent += 1) {
     const before = await questions(checkout);
     await sendNotification(shop, reference, shop.url, `pending.${sent}`);
     await eventually(async () => (await questions(checkout)) > before);
-    // What follows it up is taken away, so that only the next webhook asks.
+    // Removes the follow-up, so that only the next webhook causes a verification.
     await unschedule(shop, reference);
   }
   await payInSilence(shop, reference);
@@ -90,7 +90,7 @@ const returnFrom = async (address: string, reference: string, method = 'GET') =>
   return (await shop.request(method, `/checkout/return/${reference}`, { headers })).status;
 };
 
-test('a HEAD of the return address is redirected, and makes nothing due', async () => {
+test('a HEAD of the return URL is redirected, and makes nothing due', async () => {
   const checkout = await open();
   const asked = await questions(checkout);
   expect(await returnFrom('203.0.113.1', checkout.reference, 'HEAD')).toBe(303);
@@ -98,7 +98,7 @@ test('a HEAD of the return address is redirected, and makes nothing due', async 
   expect(await questions(checkout)).toBe(asked);
 });
 
-test('returns of one address beyond its limit are redirected, and make nothing due; others ask', async () => {
+test('returns of one address beyond its limit are redirected and make nothing due, and other addresses still verify', async () => {
   const [checkout, { reference: nobodys }] = [await open(), { reference: 'nobodys0000000000000000000' }];
   const asked = await questions(checkout);
   const returns = Array.from({ length: RETURNS_PER_MINUTE }, () => returnFrom('203.0.113.2', nobodys));
@@ -110,7 +110,7 @@ test('returns of one address beyond its limit are redirected, and make nothing d
   expect(await questions(checkout)).toBe(asked + 1);
 });
 
-test('the sixty cost at most fifteen questions in twenty seconds', async () => {
+test('the sixty webhooks cause at most fifteen verifications in twenty seconds', async () => {
   const { checkout, since } = flooded;
   await eventually(() => Date.now() > since + LATER_MS);
   const calls = await callsOf(shop, 'verify', checkout.reference);
@@ -119,7 +119,7 @@ test('the sixty cost at most fifteen questions in twenty seconds', async () => {
   expect(times).toBeLessThanOrEqual(15);
 });
 
-test('what a webhook points at is asked about before four hundred payments that were left, and are due', async () => {
+test('a payment that a webhook names is verified before four hundred abandoned payments that are due', async () => {
   const checkout = await open();
   await shop.database.query(`WITH o AS (
       INSERT INTO orders (id, mode, amount, currency, email, created_at)
@@ -135,7 +135,7 @@ test('what a webhook points at is asked about before four hundred payments that 
   expect((await shop.database.query<{ count: number }>(left))[0]?.count).toBeGreaterThan(100);
 });
 
-test('a signed webhook is followed within five seconds, although strangers point at three hundred payments', async () => {
+test('a signed webhook is followed within five seconds, although notifications about three hundred other payments wait', async () => {
   const checkout = await open();
   await payInSilence(shop, checkout.reference);
   await shop.database.query(`WITH o AS (

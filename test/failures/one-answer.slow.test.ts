@@ -12,12 +12,12 @@ import {
 import { payInSilence, statusOf, unschedule } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// One answer of the service is one answer, whatever it asks for; and a slow service is a service.
+// One bad answer delays one payment only, whatever pause it asks for. A slow service still works.
 
 const { shop } = useShop();
 const AN_HOUR = { status: 503, headers: { 'retry-after': '3600' } };
 const WITHIN_MS = 40_000;
-/** Until its first byte. */
+/** The time to its first byte. */
 const SLOW_MS = 9_000;
 
 async function open(): Promise<Checkout> {
@@ -28,10 +28,10 @@ async function open(): Promise<Checkout> {
 const becomesPaid = ({ orderId }: Checkout, withinMs?: number) =>
   eventually(async () => (await statusOf(shop, orderId)) === 'paid', withinMs);
 const tried = (n: number) => tryCheckout(shop, `shopper-${n}@example.com`);
-/** No pause of a test before goes on. */
+/** A restart ends the pauses of earlier tests. */
 beforeEach(() => shop.restart());
 
-test('one 503 of verify that asks for an hour costs others less than a minute', async () => {
+test('a 503 of verify that asks for an hour delays other payments by less than a minute', async () => {
   const [one, other] = [await open(), await open()];
   for (const { reference } of [one, other]) await payInSilence(shop, reference);
   await befall(shop, 'verify', 'status', { ...AN_HOUR, reference: one.reference });
@@ -44,16 +44,16 @@ test('one 503 of verify that asks for an hour costs others less than a minute', 
   await becomesPaid(one, WITHIN_MS);
 });
 
-test('one 503 of initialize that asks for an hour costs shoppers less than a minute', async () => {
+test('a 503 of initialize that asks for an hour delays shoppers by less than a minute', async () => {
   await befall(shop, 'initialize', 'status', AN_HOUR);
   const refused = await tried(0);
   expect(refused?.status).toBe(503);
-  // The shopper’s own click again, as often as it takes.
+  // The same shopper clicks again until the checkout opens.
   await eventually(async () => (await tried(0))?.status === 201, WITHIN_MS);
   expect((await tried(1))?.status).toBe(201);
 });
 
-test('a service that needs nine seconds to its first byte opens checkouts, confirms them, and is compared', async () => {
+test('a service with nine seconds to its first byte opens checkouts, confirms them and is reconciled', async () => {
   const settled = await open();
   await payInSilence(shop, settled.reference);
   await befall(shop, '*', 'delay', { delayMs: SLOW_MS, times: 0 });
@@ -63,7 +63,7 @@ test('a service that needs nine seconds to its first byte opens checkouts, confi
   await becomesPaid(settled, WITHIN_MS);
   const [payment] = await paymentsOf(shop, 'email', 'shopper-2@example.com');
   expect(payment).toMatchObject({ status: 'open' });
-  // It asks once only: its answer came.
+  // Verify was asked once, because its answer came.
   expect(await callsOf(shop, 'verify', settled.reference)).toMatchObject([{ status: 200 }]);
   const { exit, out, err } = await shop.command(['reconcile', '--json']);
   expect({ exit, err, report: JSON.parse(out) as object }).toMatchObject({

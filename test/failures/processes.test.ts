@@ -18,11 +18,11 @@ import { startProcess } from '../support/process.ts';
 const used = useShop({ worker: false });
 const { shop, receiver } = used;
 
-test('two workers beside a server pay and deliver as one does: each order once, each message once', async () => {
+test('two workers beside a server pay each order once and send each message once', async () => {
   const workers = [await startWorker(used), await startWorker(used)];
   const open = await Promise.all(Array.from({ length: 10 }, () => shop.checkout()));
   await Promise.all(open.map(({ reference }) => payInSilence(shop, reference)));
-  // Half are told by a webhook, and half are found by the schedule alone.
+  // A webhook comes for half of the payments. The schedule alone finds the other half.
   await Promise.all(open.slice(5).map(({ reference }) => sendNotification(shop, reference)));
   for (const { orderId, reference } of open) {
     await expectPaidOnce(shop, orderId);
@@ -33,15 +33,15 @@ test('two workers beside a server pay and deliver as one does: each order once, 
   for (const { url } of workers) expect((await shop.request('GET', `${url}/readyz`)).status).toBe(200);
 });
 
-test('5.4: a server without a worker whose key was refused once is ready again without a shopper', async () => {
+test('a server without a worker becomes ready again after one refused key, without a shopper', async () => {
   await befall(shop, 'initialize', 'status', { status: 401 });
   expect((await tryCheckout(shop, 'refused@example.com'))?.status).toBe(503);
   expect((await shop.request('GET', '/readyz')).status).toBe(503);
-  // A load balancer sends it nobody now.
+  // A load balancer sends no requests to this server now.
   await eventually(async () => (await shop.request('GET', '/readyz')).status === 200, 15_000);
 });
 
-test('SIGTERM during a checkout: it is answered, nobody new is let in, and the process ends with 0', async () => {
+test('SIGTERM during a checkout: the checkout is answered, new requests are refused, and the process exits with 0', async () => {
   await befall(shop, 'initialize', 'delay', { delayMs: 1_500 });
   const email = 'last@example.com';
   const answer = tryCheckout(shop, email);
@@ -53,7 +53,7 @@ test('SIGTERM during a checkout: it is answered, nobody new is let in, and the p
   expect(await paymentsOf(shop, 'email', email)).toMatchObject([{ status: 'open' }]);
 });
 
-test('S5: with a live key and no address of the service nothing starts, and no value is told', async () => {
+test('with a live key and no GATEWAY_URL no process starts, and no value is printed', async () => {
   const env = { GATEWAY_SECRET_KEY: 'sk_live_no_address', DATABASE_URL: shop.database.url, PORT: '0' };
   for (const program of ['src/server.ts', 'src/worker.ts']) {
     const started = startProcess(program, env);

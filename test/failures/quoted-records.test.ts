@@ -8,8 +8,8 @@ import { comeBack } from '../support/outside.ts';
 import { startProcess } from '../support/process.ts';
 import { TEST_KEY } from '../support/shop.ts';
 
-// A record whose status is a text with our key and a person in it, and an adapter that lets it
-// through, or throws it.
+// A record whose status is a text with our key and a person in it, and an adapter that returns that
+// text or throws it.
 
 const adapterAt = (name: string) => fileURLToPath(new URL(`../support/adapters/${name}.ts`, import.meta.url));
 let desk: Desk;
@@ -21,11 +21,11 @@ afterAll(() => desk.stop());
 
 const BETRAYS = /no_real_money|eve@example|Ngozi Okafor/i;
 /**
- * A report says why the first row cannot be read, and a payment and the log why it was not opened.
+ * A report tells why the first row is unreadable. A payment and the log tell why it was not opened.
  */
 const QUOTED = /no_real_money|eve@example/i;
 const statusOf = (how: string) => `${how} key=${TEST_KEY} of Ngozi Okafor, eve@example.com`;
-/** Notes are written beside the work, so they are waited for. */
+/** Notes are written in the background, so the test waits for them. */
 async function noted(): Promise<string> {
   const rows = await eventually(async () => {
     const found = await desk.database.query(`SELECT name, value FROM settings WHERE name LIKE 'adapter-fault:%'`);
@@ -43,7 +43,7 @@ test.each([
   ['pass', BETRAYS],
   ['quote', QUOTED],
 ])(
-  'where the adapter would %s such a status of a row of the list, neither report, settings, doctor nor log show it',
+  'when the adapter would %s such a status of a history row, report, settings, doctor and log do not show it',
   async (how, inReport) => {
     await desk.database.query(`DELETE FROM settings WHERE name LIKE 'adapter-fault:%'`);
     const row = { id: 'r', reference: `stranger${how}`, status: statusOf(how), amount: 1, currency: 'NGN' };
@@ -60,7 +60,7 @@ test.each([
 );
 
 test.each(['pass', 'quote'])(
-  'where the adapter would %s such a status of an answer of verify, neither settings, doctor nor log show it',
+  'when the adapter would %s such a status of an answer of verify, settings, doctor and log do not show it',
   async (how) => {
     await desk.database.query(`DELETE FROM settings WHERE name LIKE 'adapter-fault:%'`);
     await desk.restart();
@@ -77,7 +77,7 @@ test.each(['pass', 'quote'])(
   },
 );
 
-test('where the adapter throws such an answer of initialize, settings and doctor do not show it, and nothing shows the key', async () => {
+test('when the adapter throws such an answer of initialize, settings and doctor do not show it, and the key is nowhere', async () => {
   await desk.database.query(`DELETE FROM settings WHERE name LIKE 'adapter-fault:%'`);
   await desk.restart();
   await befall(desk, 'initialize', 'body', { body: { status: true, message: statusOf('quote') } });
@@ -90,7 +90,7 @@ test('where the adapter throws such an answer of initialize, settings and doctor
   expectNot(QUOTED, { payments, journal, log: desk.logs() });
 });
 
-test('where `authorize` throws the key, the program does not start, and does not show it', async () => {
+test('when `authorize` throws the key, the program does not start and does not show it', async () => {
   const env = { DATABASE_URL: desk.database.url, GATEWAY_URL: String(desk.sandbox?.url), PORT: '0' };
   const own = { GATEWAY_SECRET_KEY: TEST_KEY, GATEWAY_ADAPTER: adapterAt('loose') };
   const started = startProcess('src/server.ts', { ...env, ...own });

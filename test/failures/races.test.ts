@@ -10,7 +10,7 @@ import type { Checkout } from '../support/shop.ts';
 const TOKEN = 'a_token_of_the_shop_itself';
 const { shop, receiver } = useShop({ processes: 4, env: { SHOP_API_TOKEN: TOKEN } });
 
-/** So many requests at once, dealt out to the processes. @returns the statuses, sorted */
+/** Sends requests at once, in turn to each process. @returns the sorted statuses */
 async function atOnce(times: number, act: (url: string, index: number) => Promise<{ status: number }>) {
   const deal = Array.from({ length: times }, (_, index) => act(shop.urls[index % shop.urls.length] ?? '', index));
   return (await Promise.all(deal)).map(({ status }) => status).sort();
@@ -22,7 +22,7 @@ const byShop = (url: string, path: string, json: object) =>
 const heldOf = (orderId: string) =>
   shop.database.query('SELECT class, held, closed_at FROM cases WHERE order_id = $1', [orderId]);
 
-/** A figure of the ledgers grew by what the journal says. */
+/** A counter of the ledgers equals the sum of its journal entries. */
 async function expectSums(orderId: string, counter: 'captured' | 'received' | 'refunded'): Promise<number> {
   const [sums] = await shop.database.query<{ ledger: number; journal: number }>(
     `SELECT (SELECT sum(${counter})::int FROM ${LEDGERS} JOIN payments USING (reference) WHERE order_id = $1) AS ledger,
@@ -33,7 +33,7 @@ async function expectSums(orderId: string, counter: 'captured' | 'received' | 'r
   return sums?.ledger ?? 0;
 }
 
-test('I2: eighty identical webhooks at four processes: each is taken, few questions, one proof, one message', async () => {
+test('eighty identical webhooks at four processes are all accepted, with few verifications, one proof and one message', async () => {
   const { orderId, reference } = await shop.checkout({ email: 'flood@example.com' });
   await payInSilence(shop, reference);
   expect(new Set(await atOnce(80, (url) => sendNotification(shop, reference, url)))).toEqual(new Set([202]));
@@ -45,14 +45,14 @@ test('I2: eighty identical webhooks at four processes: each is taken, few questi
       AND coalesce(next_check_at > now() + interval '2 seconds', true)`;
     expect(await shop.database.query(sql, [reference])).toHaveLength(1);
   });
-  // The one that pays, notifications that teach nothing new, their follow-ups, and one after a
-  // pause, if it takes so long.
+  // The one that pays, those by notifications that bring nothing new, their follow-ups, and one
+  // after a pause if the test takes that long.
   expect((await callsOf(shop, 'verify', reference)).length).toBeLessThanOrEqual(9);
   await eventually(() => receiver.messages.some(({ data }) => data.orderId === orderId));
   expect(receiver.messages.filter(({ data }) => data.orderId === orderId)).toHaveLength(1);
 });
 
-test('I20: one order is refunded, cancelled, returned to and told of, ten times each at once: its sums hold', async () => {
+test('one order that is refunded, cancelled, returned to and notified about ten times at once keeps correct sums', async () => {
   const { orderId, reference } = await shop.checkout({ email: 'many@example.com' });
   await payInSilence(shop, reference);
   const cancels = atOnce(10, (url) => byShop(url, `/orders/${orderId}/cancel`, { reason: 'changed my mind' }));
@@ -60,7 +60,7 @@ test('I20: one order is refunded, cancelled, returned to and told of, ten times 
   const notifications = atOnce(10, (url, index) => sendNotification(shop, reference, url, `success.${index}`));
   expect(await returns).toEqual(Array(10).fill(303));
   expect(await notifications).toEqual(Array(10).fill(202));
-  // Each asks verify first, which says that it is paid.
+  // Each cancellation verifies first, and verify reports the order as paid.
   expect(await cancels).toEqual(Array(10).fill(409));
   await expectPaidOnce(shop, orderId);
 
@@ -73,14 +73,14 @@ test('I20: one order is refunded, cancelled, returned to and told of, ten times 
     atOnce(10, (url) => shop.request('POST', `${url}/checkout/return/${reference}`)),
   ]);
   expect(same).toEqual(Array(10).fill(201));
-  // 8,500.00 have room for 500.00 and eight of the ten.
+  // 8,500.00 has room for 500.00 and eight of the ten.
   expect(others).toEqual([...Array<number>(8).fill(201), 409, 409]);
   expect(await expectSums(orderId, 'refunded')).toBe(850_000);
   expect(await expectSums(orderId, 'captured')).toBe(850_000);
   expect(await shop.database.query('SELECT FROM refunds WHERE order_id = $1', [orderId])).toHaveLength(9);
 });
 
-test('I3: an order that is cancelled and paid at once is one of both, and its money is not lost', async () => {
+test('an order that is cancelled and paid at once ends as one of both, and its money is not lost', async () => {
   const { orderId, reference } = await shop.checkout({ email: 'torn@example.com' });
   const answers = await Promise.all([
     atOnce(5, (url) => byShop(url, `/orders/${orderId}/cancel`, { reason: 'changed my mind' })),
@@ -95,7 +95,7 @@ test('I3: an order that is cancelled and paid at once is one of both, and its mo
   else expect(await heldOf(orderId)).toEqual([{ class: 'paid_after_end', held: '850000', closed_at: null }]);
 });
 
-test('M18: of two payments of one order that are both paid, the first proof pays and the other is held', async () => {
+test('when two payments of one order are both paid, the first proof pays and the other payment is held', async () => {
   const first = await shop.checkout({ email: 'tabs@example.com' });
   await letPass(shop.database, 3_700);
   const again = { json: { orderId: first.orderId } };

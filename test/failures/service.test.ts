@@ -14,7 +14,7 @@ import {
 import { payInSilence, statusOf } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// The service refuses, fails and asks us to wait.
+// The service refuses, fails and asks for pauses.
 
 const JSON_403 = { status: 403, body: { status: false, message: 'forbidden' } };
 const HTML_403 = { status: 403, contentType: 'text/html', body: '<html><h1>403 Forbidden</h1></html>' };
@@ -29,10 +29,10 @@ const keyAlerts = () => shop.logs().filter(({ alert }) => alert === 'key_refused
 const wasAsked = (reference: string) => eventually(async () => (await callsOf(shop, 'verify', reference)).length > 0);
 
 test.each([
-  ['a page of a firewall', HTML_403],
+  ['a firewall page', HTML_403],
   ['JSON', JSON_403],
 ])(
-  'R1, P2: 403 with %s, for one payment or once at initialize, stops nobody else and is no refused key',
+  '403 with %s, for one payment or once at initialize, stops nobody else and does not mean a refused key',
   async (_, how) => {
     const [one, other] = [await shop.checkout(), await shop.checkout()];
     await befall(shop, 'verify', 'status', { ...how, reference: one.reference, times: 0 });
@@ -58,7 +58,7 @@ test.each([
   },
 );
 
-test('5.4: a refused key is one alert and a red readiness; nothing is marked failed, and all of it heals', async () => {
+test('a refused key is one alert and an unready server, marks nothing as failed, and everything recovers', async () => {
   const { orderId, reference } = await shop.checkout();
   await befall(shop, '*', 'status', { status: 401, times: 0 });
   await payInSilence(shop, reference);
@@ -79,14 +79,14 @@ test('5.4: a refused key is one alert and a red readiness; nothing is marked fai
   expect(keyAlerts()).toHaveLength(1);
 });
 
-test('5.4: verify answers 429 with Retry-After: no payment is asked about before that is over', async () => {
+test('after a 429 of verify with Retry-After, no payment is verified before the pause is over', async () => {
   const [one, other] = [await shop.checkout(), await shop.checkout()];
   await befall(shop, 'verify', 'status', { status: 429, headers: { 'retry-after': '3' }, reference: one.reference });
   for (const { reference } of [one, other]) await payInSilence(shop, reference);
   await sendNotification(shop, one.reference);
   await wasAsked(one.reference);
   await eventually(async () => {
-    // Notifications of other payments go on coming: each would be followed at once.
+    // Notifications keep coming. Without the pause, each would be followed at once.
     for (const { reference } of [one, other]) await sendNotification(shop, reference);
     for (const { orderId } of [one, other]) expect(await statusOf(shop, orderId)).toBe('paid');
   });
@@ -96,7 +96,7 @@ test('5.4: verify answers 429 with Retry-After: no payment is asked about before
   expect(next - asked).toBeGreaterThanOrEqual(2_990);
 });
 
-test('R8: Retry-After of initialize is obeyed, as a date by the clock of the service, five minutes before ours', async () => {
+test('Retry-After of initialize counts as a date by the service’s own clock, five minutes behind ours', async () => {
   const theirs = Date.now() - 300_000;
   const headers = { date: new Date(theirs).toUTCString(), 'retry-after': new Date(theirs + 6_000).toUTCString() };
   await befall(shop, 'initialize', 'status', { status: 429, headers });
@@ -108,7 +108,7 @@ test('R8: Retry-After of initialize is obeyed, as a date by the clock of the ser
   expect(next - asked).toBeGreaterThanOrEqual(5_990);
 });
 
-test('5.4: while initialize fails, it is tried once a second, verify goes on, and one success ends it', async () => {
+test('while initialize fails, it is tried once a second, verify continues, and one success ends the pause', async () => {
   const { orderId, reference } = await shop.checkout();
   await befall(shop, 'initialize', 'status', { status: 500, times: 0 });
   const callsMade = async () => (await callsOf(shop, 'initialize')).length;
@@ -133,14 +133,14 @@ test('5.4: while initialize fails, it is tried once a second, verify goes on, an
 
 test.each([
   ['a script', 'javascript:alert(document.domain)'],
-  ['another host of the same scheme', '//evil.example/pay'],
+  ['another host with a URL without a scheme', '//evil.example/pay'],
   ['a host behind a user name', 'https://pay.example@evil.example/'],
   ['plain http', 'http://pay.example/abc'],
-  ['the metadata of a cloud', 'https://169.254.169.254/latest/meta-data'],
+  ['the metadata service of a cloud', 'https://169.254.169.254/latest/meta-data'],
   ['a private network', 'https://10.0.0.1/'],
-  ['one inside of IPv6', 'https://[::ffff:192.168.0.1]/'],
-  ['one that is translated', 'https://[64:ff9b::a9fe:a9fe]/'],
-])('S9: no shopper is sent to %s', async (_, address) => {
+  ['a private address inside IPv6', 'https://[::ffff:192.168.0.1]/'],
+  ['an address translated by NAT64', 'https://[64:ff9b::a9fe:a9fe]/'],
+])('no shopper is sent to %s', async (_, address) => {
   const email = 'address@example.com';
   await befall(shop, 'initialize', 'body', { body: { status: true, data: address }, times: 2 });
   const json = await tryCheckout(shop, email);
@@ -153,7 +153,7 @@ test.each([
   expect(new Set(payments.map(({ checkout_url }) => checkout_url))).toEqual(new Set([null]));
 });
 
-test('P16: a service that answers in capitals, in verify, webhook and return, is understood', async () => {
+test('a service that writes references in capitals, in verify, webhook and return, is understood', async () => {
   const { orderId, reference } = await shop.checkout();
   const capitals = reference.toUpperCase();
   await shop.sandboxPost(`/transactions/${reference}/record`, { reference: capitals });
@@ -164,7 +164,7 @@ test('P16: a service that answers in capitals, in verify, webhook and return, is
   expect([back.status, back.headers.get('location')]).toEqual([303, expect.stringContaining(orderId)]);
 });
 
-test('R3: a page that has died is not handed out again, and what is paid on it counts all the same', async () => {
+test('an expired page is not offered again, and money paid on it still counts', async () => {
   const { orderId, reference } = await shop.checkout();
   const again = async () => (await shop.request<Checkout>('POST', '/checkout', { json: { orderId } })).body.reference;
   await letPass(shop.database, 1_200);

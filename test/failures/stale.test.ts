@@ -4,8 +4,8 @@ import { befall, callsOf, sendNotification, startWorker, useShop } from '../supp
 import { comeBack, payInSilence, statusOf, unschedule } from '../support/outside.ts';
 import type { Running } from '../support/process.ts';
 
-// A worker stands still over an answer that it asked for, while a server without a worker asks and
-// writes a newer one.
+// A worker is stopped while it waits for an answer of verify. Meanwhile a server without a worker
+// verifies the payment and stores a newer answer.
 
 const used = useShop({ worker: false });
 const { shop } = used;
@@ -16,8 +16,7 @@ beforeAll(async () => {
 });
 
 /**
- * The worker asks, and reads the answer only after `meanwhile` has happened and its shopper has
- * come back.
+ * The worker asks verify, and reads the answer only after `meanwhile` and a return of the shopper.
  */
 async function standStill(reference: string, meanwhile: () => Promise<unknown>): Promise<void> {
   await unschedule(shop, reference);
@@ -39,8 +38,8 @@ async function standStill(reference: string, meanwhile: () => Promise<unknown>):
 }
 
 test.each([
-  ['M3: a slow "pending" does not unsay that the money has come', 'pay', 'paid', 1],
-  ['M4: a stale "paid" pays nothing over a newer "reversed"', 'reverse', 'failed', 0],
+  ['a slow "pending" does not replace a newer "paid"', 'pay', 'paid', 1],
+  ['a slow "paid" pays nothing after a newer "reversed"', 'reverse', 'failed', 0],
 ])('%s', async (_, act, status, proofs) => {
   const { orderId, reference } = await shop.checkout();
   if (act === 'reverse') await payInSilence(shop, reference);
@@ -53,7 +52,7 @@ test.each([
   expect(await shop.database.query(sql, [reference])).toEqual([{ outcomes, proofs, cases: 0 }]);
 });
 
-test('5.2: where a newer answer than our question has been written, verify is asked again', async () => {
+test('verify is asked again when a newer answer was stored during the call', async () => {
   const { reference } = await shop.checkout();
   await standStill(reference, () => payInSilence(shop, reference));
   await eventually(async () => {

@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { befall, callsOf, paymentsOf, tryCheckout, useShop } from '../support/failures.ts';
 import { comeBack, statusOf, unschedule } from '../support/outside.ts';
 
-// A text from outside of 60 kB, without a space, keeps nobody waiting.
+// A text of 60 kB without a space, from outside, delays nobody.
 
 const LONG = 'x'.repeat(60_000);
 const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/shouting.ts', import.meta.url));
 const { shop } = useShop({ env: { GATEWAY_ADAPTER } });
 
 /**
- * Asks all the while whether the process is alive.
+ * Checks all the while that the process answers.
  * @returns the answer, and the longest times in milliseconds
  */
 async function whileAlive<Answer>(ask: () => Promise<Answer>) {
@@ -34,8 +34,8 @@ function expectQuick({ health, whole }: { health: number; whole: number }): void
 
 test.each<[string, string, object]>([
   ['a refusal of the service', 'refusal', { status: false, message: LONG }],
-  ['what the adapter throws over its answer', 'throws', { status: true, shout: LONG }],
-])('a checkout that ends by %s of 60 kB stops nothing else', async (_what, name, body) => {
+  ['an error that the adapter throws about the answer', 'throws', { status: true, shout: LONG }],
+])('a checkout that fails with %s of 60 kB stops nothing else', async (_what, name, body) => {
   const email = `${name}@example.com`;
   await befall(shop, 'initialize', 'body', { body });
   const asked = await whileAlive(() => tryCheckout(shop, email));
@@ -45,7 +45,7 @@ test.each<[string, string, object]>([
   expectQuick(asked);
 });
 
-test('a question to verify over whose answer the adapter throws 60 kB stops nothing else', async () => {
+test('a verification whose answer makes the adapter throw 60 kB stops nothing else', async () => {
   const { orderId, reference } = await shop.checkout();
   await unschedule(shop, reference);
   await befall(shop, 'verify', 'body', { reference, body: { status: true, data: { shout: LONG } } });

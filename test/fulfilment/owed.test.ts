@@ -5,8 +5,8 @@ import { payInSilence, settle, statusOf, unschedule } from '../support/outside.t
 import type { Received } from '../support/receiver.ts';
 import type { Checkout } from '../support/shop.ts';
 
-// An order that is paid is owed its message, whichever process marked it paid, and one that waits
-// is told to people. The server has no receiver and no worker; what delivers is a worker beside it.
+// A paid order always sends its message, whichever process marked it paid, and people are told
+// about messages that wait. The server has no receiver and no worker. A worker beside it delivers.
 
 const EVENTS = { FULFILMENT_EVENTS: 'order.paid,order.review,order.refunded' };
 const NO_RECEIVER = { FULFILMENT_URL: '', FULFILMENT_SECRET: '' };
@@ -20,7 +20,7 @@ const { shop, receiver } = used;
 type Order = Pick<Checkout, 'orderId'>;
 const told = ({ orderId }: Order) => receiver.messages.filter(({ data }) => data.orderId === orderId);
 const tellsPaid = (order: Order) => eventually(() => told(order).find(({ type }) => type === 'order.paid') ?? null);
-/** Of one order every message is answered so, and of all others 204. */
+/** Sets the answers to the messages of one order. All others get 204. */
 const answers = ({ orderId }: Order, how: (message: Received) => number) => {
   receiver.answer((message) => (message.data.orderId === orderId ? how(message) : 204));
 };
@@ -37,13 +37,13 @@ const decide = async ({ orderId }: Order, as: string, env = {}) => {
   });
   return typed(['cases', 'decide', String(rows[0]?.id), '--as', as, '--note', 'a test'], env);
 };
-/** A checkout that nobody asks about but who is told to. */
+/** A checkout that only a notification verifies. */
 async function checkout(): Promise<Checkout> {
   const opened = await shop.checkout();
   await unschedule(shop, opened.reference);
   return opened;
 }
-/** Paid, and confirmed by the server, which has no receiver. */
+/** An order that the server, which has no receiver, has confirmed as paid. */
 async function bought(): Promise<Checkout> {
   const opened = await checkout();
   await settle(shop, opened.reference);
@@ -57,21 +57,21 @@ const paidMessage = async ({ orderId }: Order) => {
   ]);
   return row;
 };
-/** So long ago was it written. */
+/** Moves the creation of the messages into the past. */
 const ages = ({ orderId }: Order, minutes: number) =>
   shop.database.query(
     `UPDATE messages SET created_at = created_at - interval '${minutes} minutes' WHERE order_id = $1`,
     [orderId],
   );
-/** Lets a pause be over. */
+/** Ends the pause before the next try. */
 const hurry = ({ orderId }: Order) =>
   shop.database.query('UPDATE messages SET next_try_at = now() WHERE order_id = $1 AND next_try_at IS NOT NULL', [
     orderId,
   ]);
 
 /**
- * What doctor, the work list as text and data, and the first page of the console say of messages
- * that wait.
+ * What doctor, the work list as text and as data, and the first console page show about waiting
+ * messages.
  */
 async function waiting() {
   const { out } = await shop.command(['doctor'], { USER: 'Grace' });
@@ -90,7 +90,7 @@ const isOver = () =>
   eventually(async () => {
     expect(await waiting()).toMatchObject({ line: '', row: '' });
   });
-/** Nothing of it waits any more, however the test went. */
+/** Marks all messages of the order as sent, whatever the result of the test. */
 const forget = ({ orderId }: Order) =>
   shop.database.query('UPDATE messages SET sent_at = coalesce(sent_at, now()) WHERE order_id = $1', [orderId]);
 async function waitsBecause(order: Order, reason: RegExp): Promise<void> {
@@ -103,7 +103,7 @@ async function waitsBecause(order: Order, reason: RegExp): Promise<void> {
   await isOver();
 }
 
-test('while no process has a receiver, a paid order waits, and doctor, list, console and alert name FULFILMENT_URL', async () => {
+test('a paid order waits while no process has a receiver, and doctor, list, console and alert name FULFILMENT_URL', async () => {
   const order = await bought();
   await ages(order, 14);
   await isOver();
@@ -114,7 +114,7 @@ test('while no process has a receiver, a paid order waits, and doctor, list, con
   expect(alert.data).toMatchObject({ over: false, sentence: expect.stringContaining('FULFILMENT_URL') });
 });
 
-describe('with a worker beside it that has a receiver', () => {
+describe('with a worker that has a receiver', () => {
   beforeAll(async () => {
     await shop.database.query('UPDATE messages SET sent_at = now()');
     await startWorker(used, { ...EVENTS, RECONCILE_EVERY_MIN: '0' });
@@ -137,14 +137,14 @@ describe('with a worker beside it that has a receiver', () => {
         await decide(order, 'accept');
       },
     ],
-  ])('an order that is paid by %s that has no receiver is told to the shop', async (_who, pays) => {
+  ])('the message of an order that is paid by %s without a receiver is sent', async (_who, pays) => {
     const order = await checkout();
     await pays(order);
     expect(await statusOf(shop, order.orderId)).toBe('paid');
     await tellsPaid(order);
   });
 
-  test('a receiver that refuses order.review gets order.paid all the same, and what was to be told after it waits', async () => {
+  test('a receiver that refuses order.review still gets order.paid, and later messages wait for order.paid', async () => {
     const order = await checkout();
     answers(order, ({ type }) => (type === 'order.review' ? 422 : 204));
     await payInSilence(shop, order.reference, { amount: 8_000 });
@@ -153,12 +153,12 @@ describe('with a worker beside it that has a receiver', () => {
     await decide(order, 'accept', withReceiver());
     await tellsPaid(order);
     await typed(['orders', 'refund', order.orderId, '5', '--number', 'RF-1'], withReceiver());
-    // Whatever is sent now was looked for after the refund was written.
+    // The message of a later order has been sent, so the refund's message would have been, too.
     await tellsPaid(await bought());
     const types = () => [...new Set(told(order).map(({ type }) => type))];
     expect(types()).toEqual(['order.review', 'order.paid']);
     receiver.answer(204);
-    // A try that is under way may put off the next one, so it is hurried again.
+    // A try in progress may postpone the next one, so the pause is ended again.
     await eventually(async () => {
       await hurry(order);
       return types().length === 3;
@@ -166,7 +166,7 @@ describe('with a worker beside it that has a receiver', () => {
     expect(types()).toEqual(['order.review', 'order.paid', 'order.refunded']);
   });
 
-  test('what informs of an order comes after its order.paid, if it was written after it', async () => {
+  test('a message that was written after order.paid is sent after it', async () => {
     const order = await checkout();
     answers(order, ({ type }) => (type === 'order.paid' ? 500 : 204));
     await settle(shop, order.reference);
@@ -181,7 +181,7 @@ describe('with a worker beside it that has a receiver', () => {
     });
   });
 
-  test('a paid order that the receiver refuses with HTTP 500 waits, until it is taken', async () => {
+  test('a paid order that the receiver refuses with HTTP 500 waits until the receiver accepts it', async () => {
     const order = await checkout();
     answers(order, () => 500);
     await settle(shop, order.reference);
@@ -219,7 +219,7 @@ describe('with a worker beside it that has a receiver', () => {
     await waitsBecause(order, /Grace/);
   });
 
-  test('a paid order whose message was given up waits, and that is said', async () => {
+  test('a paid order whose message was given up waits, and the reason says so', async () => {
     const order = await checkout();
     answers(order, () => 410);
     await settle(shop, order.reference);

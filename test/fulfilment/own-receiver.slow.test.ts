@@ -4,7 +4,7 @@ import { settle } from '../support/outside.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 
-// The shop's own function, in the place of src/custom/fulfilment.ts: support/own-receiver.ts.
+// The shop's own function instead of src/custom/fulfilment.ts: support/own-receiver.ts.
 
 let receiver: Receiver;
 let shop: Shop;
@@ -19,23 +19,23 @@ afterAll(async () => {
 
 const about = (orderId: string) => receiver.messages.filter(({ data }) => data.orderId === orderId);
 
-test('a shop’s own receiver that never returns for some messages holds none of the others back', async () => {
+test('an own receiver that never returns for some messages does not delay the others', async () => {
   receiver.answer(({ data }) => (data.orderId === 'stuck' ? 202 : 204));
   await shop.database.query(`INSERT INTO messages (id, mode, type, body, next_try_at)
     SELECT 'msg_' || n, 'test', 'order.paid', '{"type":"order.paid","data":{"orderId":"stuck"}}', now()
     FROM generate_series(1, 20) AS n`);
-  // As many as are given to it at once.
+  // As many as it gets at once.
   await eventually(() => about('stuck').length >= 8);
   const { orderId, reference } = await shop.checkout();
   await settle(shop, reference);
-  // Each of the twenty has fifteen seconds, and eight go at once.
+  // Each of the twenty has fifteen seconds, and eight run at once.
   await eventually(() => about(orderId).length > 0, 75_000);
   const [row] = await shop.database.query(`SELECT count(*)::int AS times FROM messages
     WHERE id LIKE 'msg\\_%' AND order_id IS NULL AND last_error IS NOT NULL AND sent_at IS NULL`);
   expect(row?.times).toBeGreaterThanOrEqual(8);
 });
 
-test('a shop’s own receiver that throws at once ends no process, and its message comes again', async () => {
+test('an own receiver that throws synchronously ends no process, and its message is sent again', async () => {
   receiver.answer(204);
   await shop.database.query(`INSERT INTO messages (id, mode, type, body, next_try_at)
     VALUES ('thrown', 'test', 'order.paid', '{"type":"order.paid","data":{"orderId":"thrower"}}', now())`);
@@ -43,7 +43,7 @@ test('a shop’s own receiver that throws at once ends no process, and its messa
   await eventually(async () => {
     expect(await shop.database.query(sql)).toMatchObject([{ error: 'thrown at once' }]);
   });
-  // The time limit of a receiver passes, and the server still answers.
+  // The time limit of the receiver passes, and the server still answers.
   await eventually(async () => {
     const [row] = await shop.database.query<{ tries: number }>(sql);
     return (row?.tries ?? 0) >= 3;

@@ -42,7 +42,7 @@ test.each([
   expect(calls.map((call) => call.body)).toEqual([{ email, ...money, reference, redirectUrl }]);
 });
 
-test('a form of a shop in plain HTML is answered by the page, and a double click by the same one', async () => {
+test('a plain HTML form is redirected to the payment page, and a double click to the same page', async () => {
   const form = { email: 'form@example.com', sku: 'djembe', quantity: '2', intent: 'shown-once' };
   const answers = await Promise.all([submit(form), submit(form), submit(form)]);
   expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
@@ -51,7 +51,7 @@ test('a form of a shop in plain HTML is answered by the page, and a double click
   expect(await ordersOf(form.email)).toMatchObject([{ amount: '130000' }]);
 });
 
-test('a form may name several things, or an order that is there', async () => {
+test('a form may name several items, or an existing order', async () => {
   const [one, none, two] = [1, 0, 2].map((quantity) => `sku=ankara-tote&quantity=${quantity}`);
   const body = `email=forms@example.com&${[one, none, two].join('&')}`;
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -65,20 +65,20 @@ test('a form may name several things, or an order that is there', async () => {
 const drums = (...quantities: unknown[]) => quantities.map((quantity) => ({ sku: 'djembe', quantity }));
 const priced = [{ ...items[0], unitAmount: 1 }];
 test.each([
-  ['no e-mail address', { email: 'ada' }, ['email']],
-  ['a NUL in it', { email: 'a\u0000da@example.com' }, ['email']],
-  ['nothing to buy', { items: [] }, ['items']],
+  ['an invalid e-mail address', { email: 'ada' }, ['email']],
+  ['a NUL in the e-mail address', { email: 'a\u0000da@example.com' }, ['email']],
+  ['no items', { items: [] }, ['items']],
   ['fifty-one lines', { items: drums(...Array<number>(51).fill(1)) }, ['items']],
   ['odd quantities', { items: drums(0, -1, 1.5, '2', 1_001) }, [0, 1, 2, 3, 4].map((at) => `items.${at}.quantity`)],
   ['a price of its own', { amount: '1.00', items: priced }, ['items.0.unitAmount', 'amount']],
-  ['a sku that is none', { items: [{ sku: `'; --`, quantity: 1 }] }, ['items.0.sku']],
-  ['what is not on sale', { items: [{ sku: 'nothing', quantity: 1 }] }, ['items']],
+  ['an invalid sku', { items: [{ sku: `'; --`, quantity: 1 }] }, ['items.0.sku']],
+  ['a product that is not on sale', { items: [{ sku: 'nothing', quantity: 1 }] }, ['items']],
   ['two currencies', { items: [...items, ...drums(1)] }, ['items']],
   ['another currency', { currency: 'XOF' }, ['currency']],
-  ['a currency that is none', { currency: 'XXX' }, ['currency']],
-  ['a page of a stranger', { returnUrl: 'https://evil.example/' }, ['returnUrl']],
-  ['an order’s id beside a basket', { orderId: 'x'.repeat(24) }, ['email', 'items']],
-])('%s: 422 with the paths of the fields, and nothing is written', async (_name, more, paths) => {
+  ['an unknown currency', { currency: 'XXX' }, ['currency']],
+  ['a return page that is not configured', { returnUrl: 'https://evil.example/' }, ['returnUrl']],
+  ['an order id beside a basket', { orderId: 'x'.repeat(24) }, ['email', 'items']],
+])('%s: 422 with the paths of the fields, and nothing is stored', async (_name, more, paths) => {
   const count = 'SELECT count(*) FROM orders';
   const before = await shop.database.query(count);
   const problem = expectProblem(await buy({ email, items, ...more }), 422, 'invalid-input');
@@ -87,20 +87,20 @@ test.each([
 });
 
 test.each([
-  ['an order of nobody', 'application/json', `{"orderId":"${'x'.repeat(24)}"}`, 404, 'not-found'],
-  ['an id that is none', 'application/json', '{"orderId":"../orders"}', 422, 'invalid-input'],
+  ['an unknown order', 'application/json', `{"orderId":"${'x'.repeat(24)}"}`, 404, 'not-found'],
+  ['an invalid id', 'application/json', '{"orderId":"../orders"}', 422, 'invalid-input'],
   ['XML', 'text/xml', '<email/>', 415, 'unsupported-media-type'],
   ['a body without a type', '', '{}', 415, 'unsupported-media-type'],
   ['half of JSON', 'application/json', '{"email": "ada@', 400, 'malformed-request'],
   ['too much JSON', 'application/json', JSON.stringify('x'.repeat(70_000)), 413, 'too-large'],
   ['a list', 'application/json', '[]', 422, 'invalid-input'],
-])('H23: %s is refused in words that do not repeat it', async (_name, type, text, status, problem) => {
+])('%s is refused in words that do not repeat it', async (_name, type, text, status, problem) => {
   const headers: Record<string, string> = type === '' ? {} : { 'content-type': type };
   const body = new TextEncoder().encode(text);
   expectProblem(await shop.request('POST', '/checkout', { body, headers }), status, problem);
 });
 
-/** What makes an order end up somewhere. */
+/** Steps that give an order each status. */
 const WAYS: Record<string, (checkout: Checkout) => Promise<unknown>> = {
   paid: ({ reference }) => shop.sandboxPost(`/transactions/${reference}/pay`),
   review: ({ reference }) => shop.sandboxPost(`/transactions/${reference}/pay`, { amount: 8_000 }),
@@ -120,20 +120,20 @@ test.each([
   ['review', 'under-review'],
   ['cancelled', 'order-cancelled'],
   ['expired', 'order-expired'],
-])('an order that is %s has no page any more: 409 that names it', async (status, type) => {
+])('an order that is %s gets no payment page: 409 that names it', async (status, type) => {
   const { orderId, reference } = await orderThatIs(status);
   expect(expectProblem(await buy({ orderId }), 409, type).orderId).toBe(orderId);
   expect(await paymentsOf(orderId)).toEqual([{ reference }]);
 });
 
-test('an order whose payment failed may be tried again, by another payment', async () => {
+test('an order whose payment failed can be tried again with another payment', async () => {
   const { orderId, reference } = await orderThatIs('failed');
   const { status, body } = await buy({ orderId });
   expect([status, body.orderId, body.status]).toEqual([201, orderId, 'pending']);
   expect(body.reference).not.toBe(reference);
 });
 
-test('the page of an order that ended while initialize was under way is not handed out', async () => {
+test('the page of an order that ended during initialize is not handed out', async () => {
   const lines = [{ description: 'A drum', unitAmount: '1', quantity: 1 }];
   const { orderId } = (await api<Checkout>('/orders', { email, currency: 'NGN', lines })).body;
   await shop.sandboxPost('/faults', { endpoint: 'initialize', kind: 'delay', delayMs: 5_000 });

@@ -4,8 +4,8 @@ import { eventually } from '../support/eventually.ts';
 import { expectProblem, payInSilence, settle, statusOf, unschedule, type ProblemBody } from '../support/outside.ts';
 import { startShop, WEBHOOK_SECRET, type Checkout, type Shop } from '../support/shop.ts';
 
-// What the doors take: keys, pages of orders, numbers of the shop's own, addresses, webhooks and
-// bodies of any size.
+// The limits of the public calls: idempotency keys, pages of orders, the shop's own numbers,
+// addresses, webhooks, and bodies of any size.
 
 const TOKEN = 'the_shop_of_no_real_money';
 
@@ -35,7 +35,7 @@ const cancel = (orderId: string) => post(`/orders/${orderId}/cancel`, { reason: 
 const view = async (orderId: string) => (await shop.request<View>('GET', `/orders/${orderId}`)).body;
 const getOrders = async (query: string) => (await shop.request<Page>('GET', `/orders?${query}`, { headers })).body;
 
-/** The ids of all pages. @param between what happens after each page that has a next one */
+/** The ids of all pages. @param between called after each page that has a next page */
 async function listAll(query: string, between: (page: Page) => Promise<void> = () => Promise.resolve()) {
   const seen: string[] = [];
   for (let after: string | null = ''; after !== null;) {
@@ -47,8 +47,8 @@ async function listAll(query: string, between: (page: Page) => Promise<void> = (
   return seen;
 }
 
-describe('an Idempotency-Key stands for one request', () => {
-  test('with the same order again it is the same page, and with another order of the same address it is 422', async () => {
+describe('an Idempotency-Key belongs to one request', () => {
+  test('with the same order it gives the same page, and with another order of the same address 422', async () => {
     const email = 'keys@example.com';
     const [first, second] = [await place({ email }), await place({ email })];
     const opened = await buy({ orderId: first }, 'one-key');
@@ -59,19 +59,19 @@ describe('an Idempotency-Key stands for one request', () => {
     expect(await buy({ orderId: second }, 'another-key')).toMatchObject({ status: 201, body: { orderId: second } });
   });
 
-  test('with an order after it was used for a basket of the same address it is 422', async () => {
+  test('with an order after a basket of the same address it gives 422', async () => {
     const email = 'baskets@example.com';
     const basket = await buy(basketOf(email), 'of-a-basket');
     expect(basket.status).toBe(201);
     const orderId = await place({ email });
     expectProblem(await buy({ orderId }, 'of-a-basket'), 422, 'idempotency-key-reused');
     expect(await buy(basketOf(email), 'of-a-basket')).toMatchObject({ status: 201, body: basket.body });
-    // A storefront keeps its key while it goes on with the order that the key has placed.
+    // A storefront keeps its key while it continues with the order that the key has placed.
     const own = { orderId: basket.body.orderId };
     expect(await buy(own, 'of-a-basket')).toMatchObject({ status: 201, body: basket.body });
   });
 
-  test('of one address does not keep another address from using the same words', async () => {
+  test('of one address does not keep another address from using the same key', async () => {
     const [first, second] = [await place({ email: 'eve@example.com' }), await place({ email: 'bob@example.com' })];
     for (const orderId of [first, second])
       expect(await buy({ orderId }, 'a-common-key')).toMatchObject({ status: 201, body: { orderId } });
@@ -79,7 +79,7 @@ describe('an Idempotency-Key stands for one request', () => {
 });
 
 describe('the list of orders', () => {
-  test('loses no order when the last one of a page leaves the filter before the next page is asked for', async () => {
+  test('loses no order when the last order of a page leaves the filter before the next page', async () => {
     const since = new Date(Date.now() - 1_000).toISOString();
     const placed: string[] = [];
     for (let count = 0; count < 120; count += 1) placed.push(await place({ email: 'pages@example.com' }));
@@ -98,7 +98,7 @@ describe('the list of orders', () => {
     expect(again.filter((one) => left.includes(one))).toEqual([]);
   });
 
-  test('tells by updatedSince what was paid, cancelled, refunded or held since then, and nothing that stood still', async () => {
+  test('shows with updatedSince the orders that were paid, cancelled, refunded or held since then, and no others', async () => {
     const { orderId: paidBefore, reference: settled } = await shop.checkout({ email: 'before@example.com' });
     const { orderId: refunded, reference: toRefund } = await shop.checkout({ email: 'refund@example.com' });
     for (const reference of [settled, toRefund]) await settle(shop, reference);
@@ -110,7 +110,7 @@ describe('the list of orders', () => {
     const [cancelled, untouched] = [await place(), await place()];
     for (const orderId of [paidBefore, refunded]) expect(await statusOf(shop, orderId)).toBe('paid');
 
-    // In a millisecond of its own, on the clock of this machine, which is the database's.
+    // In a millisecond of its own. This machine's clock is also the database's.
     const before = Date.now();
     await eventually(() => Date.now() > before + 10);
     const since = new Date(before + 5).toISOString();
@@ -134,7 +134,7 @@ describe('the list of orders', () => {
     expect(await listAll(`updatedSince=${late}`)).toEqual([]);
   });
 
-  test('refuses an updatedSince that is no time with a zone', async () => {
+  test('refuses an updatedSince that is not a time with a zone', async () => {
     expect((await getOrders(`updatedSince=${new Date().toISOString()}`)).orders).toEqual(expect.any(Array));
     for (const bad of ['today', '2026-01-01T00:00:00', '']) {
       const answer = await shop.request('GET', `/orders?updatedSince=${bad}`, { headers });
@@ -144,7 +144,7 @@ describe('the list of orders', () => {
   });
 });
 
-test('an order of the shop’s number may come again with the members of its metadata in another order', async () => {
+test('an order of the shop’s number may be sent again with its metadata in another order', async () => {
   const order = { ...basic, externalId: 'M-1' };
   const first = await post('/orders', { ...order, metadata: { cart: '7', till: '2', '10': 'ten', '9': 'nine' } });
   expect(first.status).toBe(201);
@@ -159,21 +159,21 @@ test('an order of the shop’s number may come again with the members of its met
     expectProblem(await post('/orders', { ...order, metadata }), 409, 'external-id-taken');
 });
 
-describe('an order tells what is due, and what is held', () => {
+describe('an order shows the amounts that are due and held', () => {
   /** An order of NGN 25.00 with a page to pay it. */
   async function opened(): Promise<{ orderId: string; reference: string }> {
     const orderId = await place({ email: 'held@example.com' });
     return { orderId, reference: (await buy({ orderId })).body.reference };
   }
 
-  test('while it waits, its price is due; once it is paid, nothing is', async () => {
+  test('its price is due until it is paid', async () => {
     const { orderId, reference } = await opened();
     expect(await view(orderId)).toMatchObject({ status: 'pending', due: '25.00', held: '0.00' });
     await settle(shop, reference);
     expect(await view(orderId)).toMatchObject({ status: 'paid', due: '0.00', held: '0.00' });
   });
 
-  test('paid after it was cancelled, it holds what came', async () => {
+  test('when it is paid after it was cancelled, the money is held', async () => {
     const { orderId, reference } = await opened();
     expect((await cancel(orderId)).status).toBe(200);
     expect(await view(orderId)).toMatchObject({ status: 'cancelled', held: '0.00' });
@@ -183,7 +183,7 @@ describe('an order tells what is due, and what is held', () => {
     expect(listed.orders.find((one) => one.orderId === orderId)).toMatchObject({ held: '25.00' });
   });
 
-  test('paid in part, it is looked at, holds what came, and asks for nothing more', async () => {
+  test('when it is paid in part, it is under review, the money is held, and nothing more is due', async () => {
     const { orderId, reference } = await opened();
     await settle(shop, reference, { amount: 12.5 });
     expect(await view(orderId)).toMatchObject({ status: 'review', held: '12.50', due: '0.00' });
@@ -203,16 +203,16 @@ describe('a webhook', () => {
   const MARK = '\uFEFF';
 
   test.each<[string, string | null, (reference: string) => string]>([
-    ['in JSON that is called text', 'text/plain', event],
-    ['in JSON that is called text in an alphabet', 'text/plain; charset=utf-8', event],
+    ['in JSON labelled as text', 'text/plain', event],
+    ['in JSON labelled as text with a charset', 'text/plain; charset=utf-8', event],
     ['in JSON without a type', null, event],
-    ['in JSON that is called bytes', 'application/octet-stream', event],
-    ['in JSON behind a byte order mark', 'application/json', (one) => MARK + event(one)],
-    ['in JSON behind a byte order mark that is called text', 'text/plain', (one) => MARK + event(one)],
+    ['in JSON labelled as bytes', 'application/octet-stream', event],
+    ['in JSON with a byte order mark', 'application/json', (one) => MARK + event(one)],
+    ['in JSON with a byte order mark, labelled as text', 'text/plain', (one) => MARK + event(one)],
     ['in a form', FORM, form],
-    ['in a form behind a byte order mark', FORM, (one) => MARK + form(one)],
-    ['in a form that is called text', 'text/plain', form],
-  ])('that names a payment %s is taken, and the payment is asked about', async (_name, type, bodyOf) => {
+    ['in a form with a byte order mark', FORM, (one) => MARK + form(one)],
+    ['in a form labelled as text', 'text/plain', form],
+  ])('that names a payment %s is accepted, and the payment is verified', async (_name, type, bodyOf) => {
     const { orderId, reference } = await shop.checkout();
     await unschedule(shop, reference);
     await payInSilence(shop, reference);
@@ -225,7 +225,7 @@ describe('a webhook', () => {
     ...['text/plain', 'application/octet-stream', 'application/json', FORM, 'image/png'].map(
       (type) => [`of type ${type}`, type] as const,
     ),
-  ])('%s that a stranger signed is refused for its signature, and asks nobody', async (_name, type) => {
+  ])('%s with a wrong signature is refused and causes no verification', async (_name, type) => {
     const { reference } = await shop.checkout();
     await unschedule(shop, reference);
     expectProblem(await send(event(reference), type, 'somebody_else'), 401, 'bad-signature');
@@ -238,7 +238,7 @@ describe('an order of the shop', () => {
   test.each([
     ['letters', 'd'],
     ['letters of four bytes', '\u{1F941}'],
-  ])('with 500 lines of 200 %s is taken as it is', async (_name, letter) => {
+  ])('with 500 lines of 200 %s is accepted unchanged', async (_name, letter) => {
     const description = letter.repeat(200);
     const lines = Array.from({ length: 500 }, () => ({ ...line, description }));
     const { status, body } = await post<{ lines: unknown[] }>('/orders', { ...basic, lines });
@@ -246,7 +246,7 @@ describe('an order of the shop', () => {
     expect(body.lines[499]).toEqual({ ...line, description });
   });
 
-  test('of a mebibyte is read, and of one byte more is not', async () => {
+  test('of one mebibyte is read, and with one byte more it is refused', async () => {
     const MIB = 1_024 * 1_024;
     const json = { ...headers, 'content-type': 'application/json' };
     const text = JSON.stringify(basic);
@@ -267,25 +267,28 @@ describe('an e-mail address', () => {
     [IDN, IDN],
     ['smith&co@example.com', 'smith&co@example.com'],
     ["o'neil+tag@example.co.uk", "o'neil+tag@example.co.uk"],
-  ])('like %j is taken by both doors, stored trimmed, and erased by its command', async (given, stored) => {
-    const bought = await buy(basketOf(given));
-    expect(bought.status).toBe(201);
-    const placed = await post('/orders', { ...basic, email: given });
-    expect(placed).toMatchObject({ status: 201, body: { email: stored } });
-    const ids = [bought.body.orderId, placed.body.orderId];
-    const rows = await shop.database.query('SELECT email FROM orders WHERE id = ANY($1)', [ids]);
-    expect(rows).toEqual([{ email: stored }, { email: stored }]);
-    // Those are open, and that is said: so the command has understood whom it is about.
-    const erased = await shop.command(['erase', given, '--by', 'Ada']);
-    expect(erased).toMatchObject({ exit: 1, err: '' });
-    for (const id of ids) expect(erased.out).toContain(id);
-    for (const id of ids) expect((await cancel(id)).status).toBe(200);
-    expect(await shop.command(['erase', stored, '--by', 'Ada'])).toMatchObject({ exit: 0, err: '' });
-    const left = await shop.database.query('SELECT 1 FROM orders WHERE email = $1', [stored]);
-    expect(left).toEqual([]);
-  });
+  ])(
+    'like %j is accepted by checkout and orders, stored trimmed, and erased by the erase command',
+    async (given, stored) => {
+      const bought = await buy(basketOf(given));
+      expect(bought.status).toBe(201);
+      const placed = await post('/orders', { ...basic, email: given });
+      expect(placed).toMatchObject({ status: 201, body: { email: stored } });
+      const ids = [bought.body.orderId, placed.body.orderId];
+      const rows = await shop.database.query('SELECT email FROM orders WHERE id = ANY($1)', [ids]);
+      expect(rows).toEqual([{ email: stored }, { email: stored }]);
+      // These orders are open, so erase lists them. This shows that it found the address.
+      const erased = await shop.command(['erase', given, '--by', 'Ada']);
+      expect(erased).toMatchObject({ exit: 1, err: '' });
+      for (const id of ids) expect(erased.out).toContain(id);
+      for (const id of ids) expect((await cancel(id)).status).toBe(200);
+      expect(await shop.command(['erase', stored, '--by', 'Ada'])).toMatchObject({ exit: 0, err: '' });
+      const left = await shop.database.query('SELECT 1 FROM orders WHERE email = $1', [stored]);
+      expect(left).toEqual([]);
+    },
+  );
 
-  test('from the form of a page is trimmed as well', async () => {
+  test('of a form is trimmed as well', async () => {
     const form = { email: ' form@example.com ', sku: 'djembe' };
     expect((await shop.request('POST', '/checkout', { form })).status).toBe(303);
     expect(await shop.database.query(`SELECT email FROM orders WHERE email LIKE '%form@%'`)).toEqual([
@@ -297,7 +300,7 @@ describe('an e-mail address', () => {
     ['a checkout', (email) => buy(basketOf(email))],
     ['an order of the shop', (email) => post('/orders', { ...basic, email })],
   ];
-  test.each(doors)('in letters of another alphabet is refused by %s with the form to write', async (_name, call) => {
+  test.each(doors)('in another alphabet is refused by %s, with the form to write instead', async (_name, call) => {
     const { status, body } = await call('ada@münchen.de');
     expect(status).toBe(422);
     const { errors } = body as ProblemBody;
@@ -305,7 +308,7 @@ describe('an e-mail address', () => {
   });
 
   test.each(['ada@localhost', 'ada@@x.de', 'ada@-x.de', 'a..b@x.de', 'ada', '@x.de', 'a b@x.de', ' '])(
-    'like %j is refused by both doors',
+    'like %j is refused by checkout and orders',
     async (email) => {
       for (const [, call] of doors) {
         const { errors } = expectProblem(await call(email), 422, 'invalid-input');

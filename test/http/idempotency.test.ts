@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectProblem, payInSilence, retryAfter, timesAsked } from '../support/outside.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-// Two servers on one database: what one of them promised, the other keeps.
+// Two servers on one database. Both know each key.
 
 let shop: Shop;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 let last = 0;
-/** An address that has bought nothing yet. */
+/** An address without orders. */
 const somebody = () => `shopper${(last += 1)}@example.com`;
 const basketOf = (email: string, quantity = 1) => ({ email, items: [{ sku: 'djembe', quantity }] });
 function buy(key: string | null, json: unknown, server = 0) {
@@ -22,14 +22,14 @@ function buy(key: string | null, json: unknown, server = 0) {
 }
 const ordersOf = (email: string) => shop.database.query('SELECT id FROM orders WHERE email = $1', [email]);
 
-test('the same key and basket lead to the same order and page, at whatever server', async () => {
+test('the same key and basket give the same order and page at both servers', async () => {
   const basket = basketOf(somebody());
   const [first, second] = [await buy('once', basket), await buy('once', basket, 1)];
   expect([first.status, second.status]).toEqual([201, 201]);
   expect(second.body).toEqual(first.body);
 });
 
-test('ten of the same request at the same moment make one order, one payment and one call', async () => {
+test('ten equal requests at the same moment make one order, one payment and one call', async () => {
   const [email, before] = [somebody(), await timesAsked(shop, 'initialize')];
   const answers = await Promise.all(Array.from({ length: 10 }, (_, at) => buy('crowd', basketOf(email), at % 2)));
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
@@ -38,26 +38,26 @@ test('ten of the same request at the same moment make one order, one payment and
   expect((await timesAsked(shop, 'initialize')) - before).toBe(1);
 });
 
-test('the same key with another basket: 422, and no second order', async () => {
+test('the same key with another basket gives 422 and no second order', async () => {
   const email = somebody();
   await buy('mine', basketOf(email));
   expectProblem(await buy('mine', basketOf(email, 2)), 422, 'idempotency-key-reused');
   expect(await ordersOf(email)).toHaveLength(1);
 });
 
-test('S4: the key of another address is another key', async () => {
+test('the same key of another address is another key', async () => {
   const [mine, theirs] = [await buy('1', basketOf(somebody())), await buy('1', basketOf(somebody()))];
   expect([mine.status, theirs.status]).toEqual([201, 201]);
   expect(theirs.body.orderId).not.toBe(mine.body.orderId);
 });
 
-test('without a key, two clicks are two orders', async () => {
+test('without a key, two clicks make two orders', async () => {
   const email = somebody();
   for (const server of [0, 1]) expect((await buy(null, basketOf(email), server)).status).toBe(201);
   expect(await ordersOf(email)).toHaveLength(2);
 });
 
-test('a repeated key is answered as the order stands now', async () => {
+test('a repeated key returns the current state of the order', async () => {
   const basket = basketOf(somebody());
   const { orderId, reference } = (await buy('later', basket)).body;
   await payInSilence(shop, reference);
@@ -68,13 +68,13 @@ test.each([
   ['a space', 'a key'],
   ['256 characters', 'k'.repeat(256)],
   ['letters beyond ASCII', 'clé'],
-])('a key with %s is none: 400', async (_name, key) => {
+])('a key with %s is invalid: 400', async (_name, key) => {
   const email = somebody();
   expectProblem(await buy(key, basketOf(email)), 400, 'malformed-request');
   expect(await ordersOf(email)).toEqual([]);
 });
 
-test('while somebody else asks about the payment, the same key waits, and then says that it is in flight', async () => {
+test('while another process verifies the payment, the same key waits, and is then reported as in flight', async () => {
   const basket = basketOf(somebody());
   const { reference } = (await buy('busy', basket)).body;
   const lease = `UPDATE payments SET leased_until = now() + interval '25 seconds' WHERE reference = $1`;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectProblem, retryAfter } from '../support/outside.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-// N is 20: a client address may ask for 20 checkouts a minute and read 100 times; an e-mail address
-// may open 2.
+// The limit is 20: a client address may make 20 checkouts a minute and 100 reads, and an e-mail
+// address may open 2 checkouts.
 
 let shop: Shop;
 let unproxied: Shop;
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 let last = 0;
-/** The header by which a trusted proxy names a client that nobody has seen yet. */
+/** The header by which a trusted proxy names a new client. */
 const stranger = () => ({ 'x-forwarded-for': `203.0.113.${(last += 1)}` });
 const basketOf = (email: string, sku = 'djembe') => ({ email, items: [{ sku, quantity: 1 }] });
 const buy = (json: unknown, headers: Record<string, string> = stranger(), of = shop) =>
@@ -32,7 +32,7 @@ function expectLimited(reply: Awaited<ReturnType<typeof shop.request>>): void {
   expect(retryAfter(reply)).toBeGreaterThan(0);
 }
 
-test('a client address that asked for its share of checkouts waits, and no other does', async () => {
+test('a client address that used up its checkouts waits, and no other address does', async () => {
   const headers = stranger();
   const answers = await times(20, () => buy(basketOf('one@example.com', 'nothing'), headers));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(422));
@@ -40,7 +40,7 @@ test('a client address that asked for its share of checkouts waits, and no other
   expect(await buy(basketOf('one@example.com'))).toMatchObject(isOpened);
 });
 
-test('S3: baskets of nothing and refused ones take no e-mail address from its owner; opened ones count', async () => {
+test('invalid and refused checkouts do not use up the limit of an e-mail address, and opened checkouts do', async () => {
   const email = 'victim@example.com';
   await times(5, () => buy(basketOf(email, 'nothing')));
   await shop.sandboxPost('/faults', { endpoint: 'initialize', kind: 'status', status: 400, times: 3 });
@@ -49,7 +49,7 @@ test('S3: baskets of nothing and refused ones take no e-mail address from its ow
   expectLimited(await buy(basketOf(email.toUpperCase())));
 });
 
-test('S3: a page that is handed out again was not opened again', async () => {
+test('a page that is handed out again does not count as a new checkout', async () => {
   const basket = basketOf('patient@example.com');
   const again = () => buy(basket, { ...stranger(), 'idempotency-key': 'again' });
   const { orderId } = (await again()).body;
@@ -67,7 +67,7 @@ test('reads of one client address are limited, and those of another are not', as
   expectProblem(await shop.request('GET', path, { headers: stranger() }), 404, 'not-found');
 });
 
-test('S8: one client address has at most twenty streams of events', async () => {
+test('a client address has at most twenty event streams', async () => {
   const { orderId } = (await buy(basketOf('streams@example.com'))).body;
   const over = new AbortController();
   const open = (headers: Record<string, string>) =>
@@ -82,7 +82,7 @@ test('S8: one client address has at most twenty streams of events', async () => 
   }
 });
 
-test('S6: only TRUSTED_PROXIES may say who a client is', async () => {
+test('only TRUSTED_PROXIES may name the client', async () => {
   const ask = () => buy(basketOf('one@example.com', 'nothing'), stranger(), unproxied);
   await times(20, ask);
   expectLimited(await ask());

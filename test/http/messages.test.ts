@@ -14,10 +14,7 @@ type Step = (checkout: Checkout) => Promise<unknown>;
 let receiver: Receiver;
 let events: Record<string, string>;
 let shop: Shop;
-/**
- * The same shop on a database that knows nothing of what was sold, and that wants to hear of
- * order.paid alone.
- */
+/** The same shop on a database without earlier sales. It wants order.paid messages only. */
 let restored: Shop;
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -41,7 +38,7 @@ const leaves = ({ orderId }: Checkout, unsent: object[]) =>
 const received = (order: { orderId: string }, type: string) =>
   eventually(() => of(order).find((message) => message.type === type) ?? null);
 
-/** @throws unless Standard Webhooks takes the signature */
+/** @throws unless Standard Webhooks accepts the signature */
 function expectSigned({ body, headers }: Received): void {
   new Webhook(receiver.env.FULFILMENT_SECRET).verify(body, headers as Record<string, string>);
   expect(headers['user-agent']).toMatch(/^payment-integrator\//);
@@ -81,7 +78,7 @@ test.each<[string, Step[], object]>([
   ['order.refunded', [paid, refund], { paidAt, refund: torn }],
   ['order.reversed', [paid, tell('reverse')], { paidAt, case: allOfIt }],
   ['case.opened', [partly], { case: partOfIt, due: '0.00' }],
-])('%s is told once, signed, with the order', async (type, steps, more) => {
+])('%s is sent once, signed, with the order', async (type, steps, more) => {
   const checkout = await shop.checkout();
   const { orderId, reference, amount, currency } = checkout;
   for (const step of steps) await step(checkout);
@@ -95,12 +92,12 @@ test.each<[string, Step[], object]>([
   expect(of(checkout).filter((one) => one.type === type)).toEqual([message]);
 });
 
-test('what is not taken comes again, with the same id and the same bytes', async () => {
+test('a message that is not accepted is sent again with the same id and the same bytes', async () => {
   const checkout = await shop.checkout();
   const answers = [500, null, 302, 204];
   receiver.answer(({ data }) => (data.orderId === checkout.orderId ? (answers.shift() as number | null) : 204));
   await tell('pay')(checkout);
-  // Lets each pause be over.
+  // Ends each pause.
   const hurry = 'UPDATE messages SET next_try_at = now() WHERE order_id = $1 AND next_try_at IS NOT NULL';
   await eventually(async () => {
     await shop.database.query(hurry, [checkout.orderId]);
@@ -112,13 +109,13 @@ test('what is not taken comes again, with the same id and the same bytes', async
   expect(new Set(attempts.map((attempt) => `${attempt.id} ${attempt.body}`)).size).toBe(1);
 });
 
-test('M13: of an order they come in the order of happening, and none waits for one that is held back', async () => {
+test('the messages of an order arrive in the order of events, and none waits for a held message', async () => {
   const [checkout, other] = [await shop.checkout(), await shop.checkout()];
   receiver.answer(({ type, data }) => (data.orderId === checkout.orderId && type === 'order.paid' ? 500 : 204));
   const told = () => [...new Set(of(checkout).map(({ type }) => type))];
   await paid(checkout);
   await refund(checkout);
-  // Whatever is sent now was looked for after the refund was written.
+  // The message of a later order has been sent, so the refund's message would have been, too.
   await paid(other);
   expect(told()).toEqual(['order.paid']);
   await tell('reverse')(checkout);
@@ -127,7 +124,7 @@ test('M13: of an order they come in the order of happening, and none waits for o
   await leaves(checkout, [{ type: 'order.paid', held_by: 'missing money' }]);
 });
 
-test('an order of the same number that is placed anew after a restore ships under the same id', async () => {
+test('an order with the same number that is placed again after a restore has the same message id', async () => {
   const shipped = async (from: Shop, externalId: string) => {
     const lines = [{ description: 'A drum', unitAmount: '1', quantity: 1 }];
     const json = { email: 'ada@example.com', currency: 'NGN', lines, externalId, metadata: { from: from.url } };
@@ -143,14 +140,14 @@ test('an order of the same number that is placed anew after a restore ships unde
   expect(await shipped(restored, 'A-8')).not.toBe(number);
 });
 
-test('what FULFILMENT_EVENTS does not name is not told', async () => {
+test('an event that FULFILMENT_EVENTS does not name is not sent', async () => {
   const checkout = await restored.checkout();
   await api(`/orders/${checkout.orderId}/cancel`, { reason: 'sold out' }, restored);
   const written = 'SELECT type FROM messages WHERE order_id = $1';
   expect(await restored.database.query(written, [checkout.orderId])).toEqual([]);
 });
 
-test('P3, R2: every call to the service says who calls', async () => {
+test('every call to the service has our User-Agent', async () => {
   const calls = await shop.sandboxGet<{ endpoint: string; userAgent: string | null }[]>('/calls');
   expect(new Set(calls.map(({ endpoint }) => endpoint))).toEqual(new Set(['initialize', 'verify']));
   for (const { userAgent } of calls) expect(userAgent).toMatch(/^payment-integrator\//);

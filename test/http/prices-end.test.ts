@@ -4,8 +4,8 @@ import { paymentsOf } from '../support/failures.ts';
 import { comeBack, expectProblem, statusOf, timesAsked } from '../support/outside.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 
-// The price of a basket is the catalogue's of the day on which it was placed: it is not asked for
-// years later.
+// The price of a basket is the catalogue's price on the day of the order. It is not valid for
+// years.
 
 const TOKEN = 'the_shop_of_no_real_money';
 const PRICE = 150_000;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => shop.stop());
 
 let last = 0;
-/** A product of its own, which nobody else changes. */
+/** A product that no other test changes. */
 async function product(): Promise<string> {
   const sku = `kora-${(last += 1)}`;
   const sql = `INSERT INTO products (sku, name, unit_amount, currency, active) VALUES ($1, 'A kora', $2, 'NGN', true)`;
@@ -43,15 +43,15 @@ async function place(more: object): Promise<string> {
   expect(status).toBe(201);
   return body.orderId;
 }
-/** The service says that it failed, and that is known here. */
+/** The payment fails at the service, and we verify it. */
 async function fail({ orderId, reference }: Checkout): Promise<void> {
   await shop.sandboxPost(`/transactions/${reference}/fail`, { webhook: 'lost' });
   await comeBack(shop, reference);
   expect(await statusOf(shop, orderId)).toBe('failed');
 }
 /**
- * An order and its payments were placed so long ago.
- * @param orders further columns of the order that move with it
+ * Moves an order and its payments this many days into the past.
+ * @param orders more columns of the order to move
  */
 async function grow(orderId: string, days: number, ...orders: string[]): Promise<void> {
   const back = (names: string[]) => names.map((name) => `${name} = ${name} - interval '${days} days'`).join();
@@ -61,12 +61,12 @@ async function grow(orderId: string, days: number, ...orders: string[]): Promise
   );
   await shop.database.query(`UPDATE orders SET ${back(['created_at', ...orders])} WHERE id = $1`, [orderId]);
 }
-/** A year later it costs twice as much, and is no longer sold. */
+/** A year later the product costs twice as much and is no longer sold. */
 const withdraw = (sku: string) =>
   shop.database.query('UPDATE products SET unit_amount = 2 * unit_amount, active = false WHERE sku = $1', [sku]);
 const becomesExpired = (orderId: string) => eventually(async () => (await statusOf(shop, orderId)) === 'expired');
 
-/** A basket whose payment failed, more than a year ago. */
+/** A basket whose payment failed more than a year ago. */
 async function oldBasket(): Promise<{ sku: string; orderId: string; references: string[] }> {
   const sku = await product();
   const first = await open(basketOf(sku), `basket-of-${sku}`);
@@ -79,7 +79,7 @@ async function oldBasket(): Promise<{ sku: string; orderId: string; references: 
   return { sku, orderId: first.orderId, references: [first.reference, second.reference] };
 }
 
-test('a basket of last year takes no next payment, by whatever key, and expires by itself', async () => {
+test('a basket of last year takes no next payment, with any key, and expires by itself', async () => {
   const { sku, orderId, references } = await oldBasket();
   const [opened, asked] = [await timesAsked(shop, 'initialize'), await timesAsked(shop, 'verify', references[1])];
   for (const answer of [
@@ -92,18 +92,18 @@ test('a basket of last year takes no next payment, by whatever key, and expires 
   expect(expectProblem(await buy({ orderId }), 409, 'order-expired').orderId).toBe(orderId);
   expect(await timesAsked(shop, 'initialize')).toBe(opened);
   expect((await paymentsOf(shop, 'order_id', orderId)).map(({ reference }) => reference)).toEqual(references);
-  // Somebody may have paid it meanwhile: nothing ends before the service was asked.
+  // Somebody may have paid meanwhile, so no order ends before verify was asked.
   expect(await timesAsked(shop, 'verify', references[1])).toBeGreaterThan(asked);
 });
 
-/** A basket whose page nobody has used for more than a year. */
+/** A basket whose page was not used for more than a year. */
 async function leftOpen(): Promise<{ orderId: string }> {
   const { orderId } = await open(basketOf(await product()));
   await grow(orderId, 400, 'pay_by');
   return { orderId };
 }
 
-test('a basket of last year whose page was left open takes no next payment either, and expires', async () => {
+test('a basket of last year whose page is still open takes no next payment either, and expires', async () => {
   const { orderId } = await leftOpen();
   const opened = await timesAsked(shop, 'initialize');
   expectProblem(await buy({ orderId }), 409, 'order-expired');
@@ -111,7 +111,7 @@ test('a basket of last year whose page was left open takes no next payment eithe
   expect(await timesAsked(shop, 'initialize')).toBe(opened);
 });
 
-test('money that came for a basket of last year pays it at its own price, before it expires', async () => {
+test('money that came for a basket of last year pays it at its own price before it expires', async () => {
   const sku = await product();
   const { orderId, reference } = await open(basketOf(sku));
   await shop.sandboxPost(`/transactions/${reference}/pay`, { webhook: 'lost' });
@@ -120,7 +120,7 @@ test('money that came for a basket of last year pays it at its own price, before
   expectProblem(await buy({ orderId }), 409, 'already-paid');
 });
 
-test('a basket of last week takes a next payment at the price of its day', async () => {
+test('a basket of last week takes a next payment at its own price', async () => {
   const sku = await product();
   const first = await open(basketOf(sku));
   await fail(first);
@@ -132,14 +132,14 @@ test('a basket of last week takes a next payment at the price of its day', async
 });
 
 test.each([
-  ['that may be paid until next week', () => ({ payBy: new Date(Date.now() + 5 * 86_400_000).toISOString() })],
+  ['that can be paid until next week', () => ({ payBy: new Date(Date.now() + 5 * 86_400_000).toISOString() })],
   ['without a deadline', () => ({})],
-])('an order of the shop’s own system %s takes a next payment however old it is', async (_name, more) => {
+])('an order of the shop’s own system %s takes a next payment at any age', async (_name, more) => {
   const orderId = await place(more());
   await fail(await open({ orderId }));
   await grow(orderId, 400);
   expect(await open({ orderId })).toMatchObject({ orderId, amount: '1500.00' });
-  // The deadlines have been looked at meanwhile: a basket as old has expired.
+  // The deadlines have been checked meanwhile, because a basket of the same age has expired.
   await becomesExpired((await oldBasket()).orderId);
   expect(await statusOf(shop, orderId)).toBe('pending');
 });
@@ -147,7 +147,7 @@ test.each([
 test.each([
   ['failed', oldBasket],
   ['was left open', leftOpen],
-])('a basket of last year whose payment %s takes a payment again once a person has reopened it', async (_how, make) => {
+])('a basket of last year whose payment %s takes a payment again after a person reopened it', async (_how, make) => {
   const { orderId } = await make();
   await becomesExpired(orderId);
   const reopened = await shop.command(['orders', 'reopen', orderId, '--note', 'she called', '--by', 'Ada']);

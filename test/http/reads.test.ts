@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const basket = { email: 'ada@example.com', items: [{ sku: 'djembe', quantity: 1 }] };
 
-test('an order shows its state, and nobody’s data', async () => {
+test('an order shows its state and no personal data', async () => {
   const { orderId, reference } = await shop.checkout({ items: [{ sku: 'ankara-tote', quantity: 2 }] });
   const lines = [{ description: 'Ankara tote bag', unitAmount: '8500.00', quantity: 2 }];
   const order = { orderId, status: 'pending', amount: '17000.00', currency: 'NGN', lines, reference };
@@ -39,15 +39,15 @@ test.each([
   ['short', '/orders/x'],
   ['with a NUL', '/orders/%00'],
   ['with its stream', `/orders/${'x'.repeat(24)}/events`],
-  ['another address', '/.env'],
-  ['the shop’s calls, without their token', '/orders?status=paid'],
-])('what is not there (%s) is not found in the same words', async (_name, path) => {
+  ['an unknown path', '/.env'],
+  ['the shop’s calls without their token', '/orders?status=paid'],
+])('a missing resource (%s) is reported in the same words', async (_name, path) => {
   const { body } = await shop.request('GET', path);
   const instance = path.split('?')[0];
   expect(body).toEqual({ type: '/problems/not-found', title: 'There is nothing here', status: 404, instance });
 });
 
-/** The orders that a stream tells, one after the other. */
+/** The orders that a stream sends, one after the other. */
 async function* follow(orderId: string): AsyncGenerator<{ status: string }> {
   const { headers, body } = await fetch(`${shop.url}/orders/${orderId}/events`);
   expect(headers.get('content-type')).toMatch(/^text\/event-stream\b/);
@@ -63,7 +63,7 @@ async function* follow(orderId: string): AsyncGenerator<{ status: string }> {
   }
 }
 
-test('a stream of events tells the order at once, and again when it is paid', async () => {
+test('an event stream sends the order at once, and again when it is paid', async () => {
   const { orderId, reference } = await shop.checkout();
   const events = follow(orderId);
   const first = await events.next();
@@ -73,13 +73,13 @@ test('a stream of events tells the order at once, and again when it is paid', as
   await events.return(undefined);
 });
 
-test('a HEAD of a stream is answered, and ends', async () => {
+test('a HEAD of a stream is answered and ends', async () => {
   const { orderId } = await shop.checkout();
   const head = { method: 'HEAD', signal: AbortSignal.timeout(5_000) };
   expect((await fetch(`${shop.url}/orders/${orderId}/events`, head)).status).toBe(200);
 });
 
-test('products are listed at their prices, and what is not on sale is not', async () => {
+test('products are listed with their prices, without those that are not on sale', async () => {
   const product = `('old', 'Old', 1, 'NGN', false)`;
   await shop.database.query(`INSERT INTO products (sku, name, unit_amount, currency, active) VALUES ${product}`);
   const { body } = await shop.request<{ sku: string }[]>('GET', '/products');
@@ -91,8 +91,8 @@ test('products are listed at their prices, and what is not on sale is not', asyn
 test.each([
   ['of STOREFRONT_ORIGINS may buy and read', STORE, true, STORE],
   ['of this server may buy', null, true, null],
-  ['of strangers may not', 'https://evil.example', false, null],
-  ['without an address may not', 'null', false, null],
+  ['of other origins may not buy', 'https://evil.example', false, null],
+  ['without an origin may not buy', 'null', false, null],
 ])('pages %s', async (_which, given, mayBuy, allowed) => {
   const headers = { origin: given ?? shop.url };
   const bought = await shop.request('POST', '/checkout', { json: basket, headers });
@@ -109,20 +109,20 @@ test.each([
 test.each([
   ['a broken %-escape', '/orders/%E0%A4%A', 400, 'malformed-request'],
   ['a broken %-escape of a reference', '/checkout/return/%', 400, 'malformed-request'],
-  ['a huge address', `/orders/${'x'.repeat(20_000)}`, 431, 'headers-too-large'],
-])('H23: %s is refused in words', async (_name, path, status, type) => {
+  ['a huge URL', `/orders/${'x'.repeat(20_000)}`, 431, 'headers-too-large'],
+])('%s is refused with a problem', async (_name, path, status, type) => {
   expectProblem(await shop.request('GET', path), status, type);
 });
 
 const keyAlerts = () => shop.logs().filter(({ alert }) => alert === 'key_refused').length;
 const page = { body: '<h1>Forbidden</h1>', contentType: 'text/html' };
 test.each([
-  ['P2: one payment is forbidden by a firewall’s page', { endpoint: 'verify', status: 403, ...page }, 200],
-  ['P2: one payment is forbidden', { endpoint: 'verify', status: 403 }, 200],
-  ['P2: one checkout is forbidden', { endpoint: 'initialize', status: 403 }, 200],
-  ['R1: everything is forbidden', { endpoint: '*', status: 403, times: 2 }, 503],
-  ['5.4: the key is refused', { endpoint: 'verify', status: 401 }, 503],
-])('%s: readiness says what it means, and heals by itself', async (_what, fault, ready) => {
+  ['one payment is forbidden by a firewall page', { endpoint: 'verify', status: 403, ...page }, 200],
+  ['one payment is forbidden', { endpoint: 'verify', status: 403 }, 200],
+  ['one checkout is forbidden', { endpoint: 'initialize', status: 403 }, 200],
+  ['everything is forbidden', { endpoint: '*', status: 403, times: 2 }, 503],
+  ['the key is refused', { endpoint: 'verify', status: 401 }, 503],
+])('%s: readiness reports it correctly and recovers by itself', async (_what, fault, ready) => {
   const { reference } = await shop.checkout();
   const alerts = keyAlerts();
   await shop.sandboxPost('/faults', { kind: 'status', ...fault });
@@ -136,7 +136,7 @@ test.each([
   expect([status, body]).toEqual([200, { status: 'ready', database: 'ok', gateway: 'ok' }]);
 });
 
-test('S6: without tokens, metrics are for this machine alone, and what came through a proxy is not from it', async () => {
+test('without tokens, metrics are readable on this machine only, and not through a proxy', async () => {
   expect((await shop.request('GET', '/metrics')).body).toMatch(/^shop_open_cases 0$/m);
   const passedOn = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via', 'cf-connecting-ip'];
   const ask = (header: string) => shop.request('GET', '/METRICS', { headers: { [header]: '203.0.113.9' } });
@@ -145,10 +145,10 @@ test('S6: without tokens, metrics are for this machine alone, and what came thro
 });
 
 test.each([
-  ['no token', {}, 401],
-  ['a wrong one', { authorization: `Bearer ${ADMIN_TOKEN}x` }, 401],
-  ['the admin’s', { authorization: `Bearer ${ADMIN_TOKEN}` }, 200],
-  ['R15: a viewer’s', { authorization: `bearer ${VIEWER_TOKEN}` }, 200],
-])('metrics with tokens: %s', async (_name, headers, status) => {
+  ['without a token', {}, 401],
+  ['with a wrong token', { authorization: `Bearer ${ADMIN_TOKEN}x` }, 401],
+  ['with the admin’s token', { authorization: `Bearer ${ADMIN_TOKEN}` }, 200],
+  ['with a viewer’s token', { authorization: `bearer ${VIEWER_TOKEN}` }, 200],
+])('metrics %s', async (_name, headers, status) => {
   expect((await guarded.request('GET', '/metrics', { headers })).status).toBe(status);
 });

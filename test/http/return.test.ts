@@ -22,12 +22,12 @@ async function landing(path: string, method = 'GET', options?: RequestOptions) {
 const form = { form: { status: 'failed', tx_ref: 'x' }, headers: { origin: 'https://pay.example' } };
 const inCapitals = (reference: string) => reference.toUpperCase();
 test.each<[string, string, RequestOptions, (reference: string) => string]>([
-  ['P9: by GET', 'GET', {}, (reference) => reference],
-  ['P9: by POST, with a form and the Origin of the service', 'POST', form, (reference) => reference],
-  ['P9: in capitals', 'GET', {}, inCapitals],
-  ['R5: in capitals, and by POST', 'POST', form, inCapitals],
-  ['P9: with a slash at the end', 'GET', {}, (reference) => `${reference}/`],
-  ['P9: with a query', 'GET', {}, (reference) => `${reference}?reference=other&status=failed`],
+  ['by GET', 'GET', {}, (reference) => reference],
+  ['by POST, with a form and the Origin of the service', 'POST', form, (reference) => reference],
+  ['in capitals', 'GET', {}, inCapitals],
+  ['in capitals, by POST', 'POST', form, inCapitals],
+  ['with a slash at the end', 'GET', {}, (reference) => `${reference}/`],
+  ['with a query', 'GET', {}, (reference) => `${reference}?reference=other&status=failed`],
 ])('%s, the shopper lands on the paid order, and verify was asked once', async (_how, method, options, path) => {
   const { orderId, reference } = await shop.checkout();
   await payInSilence(shop, reference);
@@ -37,20 +37,20 @@ test.each<[string, string, RequestOptions, (reference: string) => string]>([
   }
 });
 
-test('nothing that the address says is believed', async () => {
+test('no query parameter of the return is believed', async () => {
   const { orderId, reference } = await shop.checkout();
   const path = `${reference}?status=success&paid=true&order=x`;
   expect(await landing(path)).toEqual([303, storeOf(orderId, 'pending')]);
 });
 
-test('S1: who comes back again and again causes few questions, and no flood of them', async () => {
+test('repeated returns cause few verifications', async () => {
   const { orderId, reference } = await shop.checkout();
   for (let time = 0; time < 6; time += 1) expect(await landing(reference)).toEqual([303, storeOf(orderId, 'pending')]);
-  // The first one learnt that it is pending; three more learnt nothing.
+  // The first return found that it is pending; three more found nothing new.
   expect(await timesAsked(shop, 'verify', reference)).toBe(4);
 });
 
-test('a checkout chooses where to land from the configured pages, and from no others', async () => {
+test('a checkout may choose its landing page from the configured pages only', async () => {
   const { orderId, reference } = await shop.checkout({ returnUrl: OTHER });
   expect(await landing(reference)).toEqual([303, `${OTHER}?order=${orderId}&status=pending`]);
   const basket = { email: 'ada@example.com', items: [{ sku: 'djembe', quantity: 1 }] };
@@ -59,26 +59,26 @@ test('a checkout chooses where to land from the configured pages, and from no ot
 });
 
 test.each([
-  ['a reference of nobody', 'x'.repeat(26)],
-  ['a long one', 'x'.repeat(3_000)],
-  ['a path in it', '..%2f..%2forders'],
-  ['a NUL in it', 'abc%00'],
-  ['other letters', '%C3%A9'.repeat(10)],
-])('%s is not found, and nobody is asked', async (_name, reference) => {
+  ['an unknown reference', 'x'.repeat(26)],
+  ['a long reference', 'x'.repeat(3_000)],
+  ['a reference with a path', '..%2f..%2forders'],
+  ['a reference with a NUL', 'abc%00'],
+  ['a reference with other letters', '%C3%A9'.repeat(10)],
+])('%s is not found, and verify is not asked', async (_name, reference) => {
   const before = await timesAsked(shop, 'verify');
   expectProblem(await comeBack(shop, reference), 404, 'not-found');
   expectProblem(await shop.request('POST', `/checkout/return/${reference}`), 404, 'not-found');
   expect(await timesAsked(shop, 'verify')).toBe(before);
 });
 
-test('other methods are refused, and a HEAD waits for nobody', async () => {
+test('other methods are refused, and a HEAD waits for no verification', async () => {
   const { orderId, reference } = await shop.checkout();
   expectProblem(await shop.request('DELETE', `/checkout/return/${reference}`), 405, 'method-not-allowed');
   expect(await landing(reference, 'HEAD')).toEqual([303, storeOf(orderId, 'pending')]);
   expect(await timesAsked(shop, 'verify', reference)).toBe(0);
 });
 
-test('whatever verify does, the shopper waits six seconds at most, and lands on the order as it stands', async () => {
+test('whatever verify does, the shopper waits six seconds at most, and lands on the order in its current state', async () => {
   const [hanging, failing, busy] = [await shop.checkout(), await shop.checkout(), await shop.checkout()];
   await shop.sandboxPost('/faults', { endpoint: 'verify', reference: hanging.reference, kind: 'hang' });
   await shop.sandboxPost('/faults', { endpoint: 'verify', reference: failing.reference, kind: 'status' });
@@ -89,6 +89,6 @@ test('whatever verify does, the shopper waits six seconds at most, and lands on 
   expect(await Promise.all(all.map(({ reference }) => landing(reference)))).toEqual(
     all.map(({ orderId }) => [303, storeOf(orderId, 'pending')]),
   );
-  // A busy machine may be slow, and verify's own deadline is ten.
+  // A busy machine may be slow. The time limit of verify itself is ten seconds.
   expect(performance.now() - began).toBeLessThan(8_000);
 });

@@ -3,8 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { comeBack, expectProblem, payInSilence, retryAfter, settle, statusOf, timesAsked } from '../support/outside.ts';
 import { startShop, type Checkout, type Reply, type Shop } from '../support/shop.ts';
 
-// Nothing happens here but what requests make happen. Hosted pages die after 15 minutes, payments
-// after 30 days.
+// Only requests cause work in this file. Hosted pages end after 15 minutes, payments after 30 days.
 
 let shop: Shop;
 beforeAll(async () => {
@@ -16,7 +15,7 @@ afterAll(async () => {
 });
 
 let last = 0;
-/** An order, and the two ways of clicking again. */
+/** An order, and the two ways to click again. */
 async function place() {
   const json = { email: `shopper${(last += 1)}@example.com`, items: [{ sku: 'ankara-tote', quantity: 1 }] };
   const headers = { 'idempotency-key': 'the-first-click' };
@@ -25,7 +24,7 @@ async function place() {
   const byId = () => shop.request<Checkout>('POST', '/checkout', { json: { orderId: first.orderId } });
   return { ...first, first, byKey, byId };
 }
-/** Lets the time since a payment was placed, opened and asked about be so long. */
+/** Moves the creation, opening and last answer of a payment into the past. */
 const age = (reference: string, by: string) =>
   shop.database.query(
     `UPDATE payments SET opened_at = opened_at - $2::interval, created_at = created_at - $2::interval,
@@ -48,7 +47,7 @@ test('a second click gets the same page, and only after verify was asked', async
   expect(await byKey()).toMatchObject({ status: 201, body: first });
 });
 
-test('a page of which verify cannot be asked is not handed out: 503 that says when to click again', async () => {
+test('if verify fails, the page is not handed out, and a 503 says when to click again', async () => {
   const { byKey, reference, orderId } = await place();
   await shop.sandboxPost('/faults', { endpoint: 'verify', reference, kind: 'status' });
   const answer = await byKey();
@@ -57,13 +56,13 @@ test('a page of which verify cannot be asked is not handed out: 503 that says wh
   expect((await byKey()).body.reference).toBe(reference);
 });
 
-test('a page that was paid already is not handed out', async () => {
+test('a paid page is not handed out', async () => {
   const { byId, reference } = await place();
   await payInSilence(shop, reference);
   expectProblem(await byId(), 409, 'already-paid');
 });
 
-test('P1: a younger page that verify calls over is not handed out again', async () => {
+test('a younger page that verify reports as expired is not offered again', async () => {
   const { byKey, first } = await place();
   await age(first.reference, '10 minutes');
   expect((await byKey()).body.reference).toBe(first.reference);
@@ -73,7 +72,7 @@ test('P1: a younger page that verify calls over is not handed out again', async 
 });
 
 test.each(['byId', 'byKey'] as const)(
-  'P1: a hosted page that is dead is not handed out again (%s), and its money still counts',
+  'an expired hosted page is not offered again (%s), and its money still counts',
   async (way) => {
     const { first, [way]: click } = await place();
     await age(first.reference, '20 minutes');
@@ -85,7 +84,7 @@ test.each(['byId', 'byKey'] as const)(
   },
 );
 
-test('P8: an order waits as long as the service may be paid; late money pays, the second is held', async () => {
+test('an order waits as long as its payment can be paid: late money pays it, and a second payment is held', async () => {
   const { byId, first } = await place();
   await age(first.reference, '29 days');
   await comeBack(shop, first.reference);
@@ -98,7 +97,7 @@ test('P8: an order waits as long as the service may be paid; late money pays, th
   expect(await casesOf(first.orderId)).toEqual([{ reference, class: 'duplicate_payment', held: '850000' }]);
 });
 
-test('P8: beyond that the last answer ends the order, and later money is held', async () => {
+test('after that time, the last answer ends the order, and later money is held', async () => {
   const { reference, orderId, byKey } = await place();
   await age(reference, '31 days');
   await comeBack(shop, reference);
@@ -108,7 +107,7 @@ test('P8: beyond that the last answer ends the order, and later money is held', 
   expect(await casesOf(orderId)).toEqual([{ reference, class: 'paid_after_end', held: '850000' }]);
 });
 
-test('at most five payments of an order may be paid at a time', async () => {
+test('an order can have at most five open payments', async () => {
   const { byId, first } = await place();
   const references = [first.reference];
   while (references.length < 5) {

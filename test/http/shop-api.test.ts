@@ -31,7 +31,7 @@ async function paid(): Promise<string> {
   return orderId;
 }
 
-test('S7: only the token opens the shop’s calls, and guessing it is limited', async () => {
+test('only the token opens the shop’s calls, and wrong tokens are limited', async () => {
   const [mine, theirs] = [{ 'x-forwarded-for': '203.0.113.1' }, { 'x-forwarded-for': '203.0.113.2' }];
   for (const authorization of ['', TOKEN, `Bearer ${TOKEN}x`, `Basic ${TOKEN}`])
     expectProblem(await get('/orders', { authorization, ...mine }), 401, 'unauthorized');
@@ -42,7 +42,7 @@ test('S7: only the token opens the shop’s calls, and guessing it is limited', 
   expect((await get('/orders')).status).toBe(200);
 });
 
-test('an order of the shop’s own prices is placed once by its number, and a checkout pays it', async () => {
+test('an order at the shop’s own prices is placed once per number, and a checkout pays it', async () => {
   const discount = { description: 'Discount', unitAmount: '-49.50', quantity: 1 };
   const gift = { description: 'Gift', unitAmount: '0.00', quantity: 1 };
   const lines = [{ ...line, quantity: 2 }, discount, gift];
@@ -60,7 +60,7 @@ test('an order of the shop’s own prices is placed once by its number, and a ch
   expect(await buy({ orderId })).toMatchObject({ status: 201, body: order });
 });
 
-test('the same number ten times at the same moment is one order', async () => {
+test('the same number ten times at the same moment makes one order', async () => {
   const answers = await times(10, () => post('/orders', { ...basic, externalId: 'A-2' }));
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(9).fill(200), 201]);
   expect(new Set(answers.map(({ body }) => body.orderId)).size).toBe(1);
@@ -73,14 +73,14 @@ test.each([
   ['a price finer than its currency', priced('1.00', '1.005'), 'lines.1.unitAmount'],
   ['a price as a number', priced(100), 'lines.0.unitAmount'],
   ['a price with an exponent', priced('1e3'), 'lines.0.unitAmount'],
-  ['a currency of nobody', { currency: 'XTS' }, 'currency'],
-  ['a deadline that is over', { payBy: inDays(-1) }, 'payBy'],
-  ['a deadline that no payment reaches', { payBy: inDays(9) }, 'payBy'],
+  ['an unknown currency', { currency: 'XTS' }, 'currency'],
+  ['a deadline in the past', { payBy: inDays(-1) }, 'payBy'],
+  ['a deadline beyond the latest one', { payBy: inDays(9) }, 'payBy'],
   ['a deadline without a zone', { payBy: '2030-01-01T00:00:00' }, 'payBy'],
   ['a NUL in its data', { metadata: { a: '\u0000' } }, 'metadata.a'],
-  ['a field of nobody', { total: '1' }, 'total'],
-  ['a page of a stranger', { returnUrl: 'https://evil.example/' }, 'returnUrl'],
-])('an order with %s is refused by the path of the field', async (_name, more, path) => {
+  ['an unknown field', { total: '1' }, 'total'],
+  ['a return page that is not configured', { returnUrl: 'https://evil.example/' }, 'returnUrl'],
+])('an order with %s is refused with the path of the field', async (_name, more, path) => {
   const { errors } = expectProblem(await post('/orders', { ...basic, ...more }), 422, 'invalid-input');
   expect(errors?.map((error) => error.path)).toEqual([path]);
 });
@@ -91,10 +91,10 @@ test('an order that is not paid by its deadline expires', async () => {
   await eventually(async () => (await statusOf(shop, orderId)) === 'expired');
 });
 
-test('a deadline ends no order that was paid in silence: verify is asked first', async () => {
+test('at its deadline an order is verified first, so that a payment without a webhook still counts', async () => {
   const orderId = await place({ payBy: inDays(1) });
   const { reference } = (await buy({ orderId })).body;
-  // Nothing else asks.
+  // No other verification is due.
   const later = "UPDATE payments SET next_check_at = now() + interval '1 day' WHERE reference = $1";
   await shop.database.query(later, [reference]);
   await payInSilence(shop, reference);
@@ -128,7 +128,7 @@ test('orders are listed by number, status and time, newest first and page by pag
 
 const cancel = (orderId: string) => post(`/orders/${orderId}/cancel`, { reason: 'sold out' });
 
-test('an order is cancelled after verify was asked, and money that comes later is held', async () => {
+test('an order is cancelled after verify was asked, and later money is held', async () => {
   const { orderId, reference } = await shop.checkout();
   const cancelled = { status: 200, body: { orderId, status: 'cancelled' } };
   for (let time = 0; time < 2; time += 1) expect(await cancel(orderId)).toMatchObject(cancelled);
@@ -141,9 +141,9 @@ test('an order is cancelled after verify was asked, and money that comes later i
 });
 
 test.each([
-  ['paid, as verify knows', {}, 'already-paid', 'paid'],
+  ['paid, as verify shows', {}, 'already-paid', 'paid'],
   ['paid in part', { amount: 1 }, 'under-review', 'review'],
-])('an order that was %s is not cancelled: 409', async (_name, how, type, status) => {
+])('an order that was %s cannot be cancelled: 409', async (_name, how, type, status) => {
   const { orderId, reference } = await shop.checkout();
   await payInSilence(shop, reference, how);
   expectProblem(await cancel(orderId), 409, type);
@@ -151,9 +151,9 @@ test.each([
 });
 
 test.each([
-  ['cannot be asked', { kind: 'status' }],
-  ['answers in riddles', { kind: 'body', body: '<h1>Welcome</h1>' }],
-])('while verify %s nothing is cancelled: 503', async (_name, fault) => {
+  ['fails', { kind: 'status' }],
+  ['returns an unreadable answer', { kind: 'body', body: '<h1>Welcome</h1>' }],
+])('while verify %s, no order is cancelled: 503', async (_name, fault) => {
   const { orderId, reference } = await shop.checkout();
   await shop.sandboxPost('/faults', { endpoint: 'verify', reference, times: 0, ...fault });
   const answer = await cancel(orderId);
@@ -165,7 +165,7 @@ test.each([
 const refund = (orderId: string, amount: string, more = {}) =>
   post<{ refundId: string }>(`/orders/${orderId}/refunds`, { amount, reason: 'torn', ...more });
 
-test('refunds are written down once by their number, and add up to no more than was earned', async () => {
+test('refunds are recorded once per number, up to the captured amount', async () => {
   const orderId = await paid();
   const first = await refund(orderId, '500', { externalId: 'R-1' });
   const { refundId } = first.body;
@@ -183,21 +183,21 @@ test('refunds are written down once by their number, and add up to no more than 
   expect(order.body).toMatchObject({ status: 'paid', refunded: '7500.00' });
 });
 
-test('what is no amount is no refund: 422; and nothing goes back of an order that is not paid: 409', async () => {
+test('an invalid refund amount gives 422, and a refund of an unpaid order 409', async () => {
   const orderId = await place();
   for (const amount of ['0', '-1', '1.005', '1e2', ''])
     expectProblem(await refund(orderId, amount), 422, 'invalid-input');
   expectProblem(await refund(orderId, '1'), 409, 'not-paid');
 });
 
-test.each(['cancel', 'refunds'])('%s of no order: 404; without a reason: 422', async (act) => {
+test.each(['cancel', 'refunds'])('%s of an unknown order gives 404, and without a reason 422', async (act) => {
   const json = { reason: 'none', ...(act === 'refunds' && { amount: '1' }) };
   expectProblem(await post(`/orders/${'x'.repeat(24)}/${act}`, json), 404, 'not-found');
   const answer = await post(`/orders/${await place()}/${act}`, { ...json, reason: '' });
   expect(expectProblem(answer, 422, 'invalid-input').errors).toMatchObject([{ path: 'reason' }]);
 });
 
-test('a stop of one currency, or of all, keeps new payments from beginning until it is resumed', async () => {
+test('a stop of one currency, or of all, prevents new payments until it is resumed', async () => {
   const [tote, drum] = ['ankara-tote', 'djembe'].map((sku) => ({ email: basic.email, items: [{ sku, quantity: 1 }] }));
   const stop = await post('/checkouts/stop', { currency: 'ngn', reason: 'a unit is wrong' });
   expect(stop).toMatchObject({ status: 200, body: { stopped: 'NGN' } });

@@ -6,12 +6,12 @@ import { payInSilence, statusOf, unschedule } from '../support/outside.ts';
 import { startProcess } from '../support/process.ts';
 import { startShop, TEST_KEY, WEBHOOK_SECRET, type Checkout, type Shop } from '../support/shop.ts';
 
-// Where webhooks are not signed, anybody may send them: they cost little, and the honest ones are
+// Without signatures anybody may send webhooks. They must cost little, and the honest ones must be
 // followed.
 
 const PATH = '/webhooks/payments';
 const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/unsigned.ts', import.meta.url));
-/** Of one body so many characters are kept: room for what stands around them. */
+/** The limit of the stored bytes of one body: about 2 kB and some overhead. */
 const ABOUT_2_KB = 2_500;
 
 let shop: Shop;
@@ -20,10 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.stop());
 
-/**
- * Each stranger has an address of his own, so that what one test sends is no part of another's
- * share.
- */
+/** Each sender has an address of its own, so that the limits of one test do not affect another. */
 let strangers = 0;
 const stranger = () => `203.0.113.${(strangers += 1)}`;
 const send = async (json: unknown, address: string): Promise<number> => {
@@ -32,7 +29,7 @@ const send = async (json: unknown, address: string): Promise<number> => {
 };
 /**
  * Sends no more in a second than an address may.
- * @param bodies from addresses of strangers, ten each
+ * @param bodies each address sends ten of them
  */
 async function sendAll(bodies: readonly unknown[]): Promise<void> {
   for (let from = 0; from < bodies.length; from += 10) {
@@ -45,7 +42,7 @@ const kept = () =>
   shop.database.query<{ id: string; bytes: number; references: string[] }>(
     `SELECT id, octet_length(body) AS bytes, payment_references AS references FROM webhooks ORDER BY id`,
   );
-/** The rows that what is sent leaves behind. */
+/** The rows that the webhooks of a function add. */
 async function leaves(sent: () => Promise<unknown>) {
   const before = new Set((await kept()).map(({ id }) => id));
   await sent();
@@ -61,14 +58,14 @@ async function paidInSilence(): Promise<Checkout> {
 const becomesPaid = ({ orderId }: Checkout) => eventually(async () => (await statusOf(shop, orderId)) === 'paid');
 
 let flooded: { reference: string; until: number };
-test('sixty unsigned bodies, all different, about one payment that nobody pays are taken', async () => {
+test('sixty different unsigned bodies about one unpaid payment are accepted', async () => {
   const { reference } = await shop.checkout();
   await unschedule(shop, reference);
   await sendAll(Array.from({ length: 60 }, (_, n) => about(reference, { n })));
   flooded = { reference, until: Date.now() + 20_000 };
 });
 
-test('a body of 100 kB that names a payment is followed, and leaves about 2 kB', async () => {
+test('a body of 100 kB that names a payment is followed, and about 2 kB of it are kept', async () => {
   const checkout = await paidInSilence();
   const rows = await leaves(() => sendAll([about(checkout.reference, { note: 'x'.repeat(100_000) })]));
   expect(rows).toMatchObject([{ references: [checkout.reference] }]);
@@ -76,17 +73,17 @@ test('a body of 100 kB that names a payment is followed, and leaves about 2 kB',
   await becomesPaid(checkout);
 });
 
-test('of a payment that fifty different bodies name within a minute, one row is kept', async () => {
+test('of fifty different bodies about one payment within a minute, one row is kept', async () => {
   const checkout = await paidInSilence();
   const bodies = Array.from({ length: 50 }, (_, n) => about(checkout.reference, { n }));
   const rows = await leaves(() => sendAll(bodies));
   expect(rows.length).toBeGreaterThan(0);
-  // The minute may turn.
+  // The minute may change meanwhile.
   expect(rows.length).toBeLessThanOrEqual(2);
   await becomesPaid(checkout);
 });
 
-test('bodies that name none of our payments leave one row a minute', async () => {
+test('bodies about unknown references leave one row a minute', async () => {
   const bodies = Array.from({ length: 50 }, (_, n) => about(`nobody${n}`));
   const rows = await leaves(() => sendAll(bodies));
   expect(rows.length).toBeLessThanOrEqual(2);
@@ -104,7 +101,7 @@ test('a body that names a hundred payments makes three of them due', async () =>
   const payments = await shop.database.query<{ reference: string }>(sql);
   expect(payments).toHaveLength(100);
   await sendAll([{ events: payments.map(({ reference }) => about(reference)) }]);
-  // A notification is cleared when it was followed: then the service was asked.
+  // A notification is cleared when it was followed. Then verify was asked.
   const asked = `SELECT count(*)::int AS count FROM payments JOIN orders ON id = order_id
     WHERE email = '${email}' AND (notified_at IS NOT NULL OR answered_at IS NOT NULL OR next_check_at < now() + interval '1 hour')`;
   const [row] = await shop.database.query<{ count: number }>(asked);
@@ -112,7 +109,7 @@ test('a body that names a hundred payments makes three of them due', async () =>
   expect(row?.count).toBeLessThanOrEqual(3);
 });
 
-test('more than twenty a second from one address are answered 429, and others pay meanwhile', async () => {
+test('more than twenty a second from one address get 429, and others can pay meanwhile', async () => {
   const [address, before] = [stranger(), await paidInSilence()];
   const flood = Promise.all(Array.from({ length: 200 }, (_, n) => send(about(`flood${n}`), address)));
   const checkout = await shop.checkout();
@@ -124,7 +121,7 @@ test('more than twenty a second from one address are answered 429, and others pa
   for (const one of [checkout, before]) await becomesPaid(one);
 });
 
-test('secrets for webhooks that the adapter does not check end the start with 78', async () => {
+test('webhook secrets that the adapter does not check end the start with exit code 78', async () => {
   const places = { DATABASE_URL: shop.database.url, GATEWAY_URL: String(shop.sandbox?.url), PORT: '0' };
   const env = { ...places, GATEWAY_SECRET_KEY: TEST_KEY, GATEWAY_ADAPTER, WEBHOOK_SECRETS: WEBHOOK_SECRET };
   const started = startProcess('src/server.ts', env);
@@ -135,7 +132,7 @@ test('secrets for webhooks that the adapter does not check end the start with 78
   expect(started.stderr()).not.toContain(WEBHOOK_SECRET);
 });
 
-test('the sixty cost at most fifteen questions in twenty seconds', async () => {
+test('the sixty webhooks cause at most fifteen verifications in twenty seconds', async () => {
   const { reference, until } = flooded;
   await eventually(() => Date.now() > until);
   const calls = await callsOf(shop, 'verify', reference);

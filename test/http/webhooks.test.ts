@@ -34,7 +34,7 @@ function send(content: string | Uint8Array, how: How = {}) {
 }
 const eventAbout = (reference: string) => ({ event: 'charge', data: { reference, status: 'SUCCESS' } });
 const about = (reference: string) => JSON.stringify(eventAbout(reference));
-/** Paid, and we would hear of it tomorrow. */
+/** A paid payment that the schedule would verify tomorrow. */
 async function paidInSilence(of = shop): Promise<Checkout> {
   const checkout = await of.checkout();
   await unschedule(of, checkout.reference);
@@ -53,8 +53,8 @@ const keptAbout = (reference: string) =>
 test.each([
   ['the new secret', { secret: WEBHOOK_SECRET }],
   ['the old secret', { secret: OLD_SECRET }],
-  ['a slash at the end of the address', { path: `${PATH}/` }],
-])('a webhook with %s is stored, answered 202, and makes verify be asked', async (_name, how) => {
+  ['a slash at the end of the URL', { path: `${PATH}/` }],
+])('a webhook with %s is stored, answered with 202, and causes a verification', async (_name, how) => {
   const checkout = await paidInSilence();
   const body = about(checkout.reference);
   expect(await send(body, how)).toMatchObject({ status: 202, body: { status: 'received' } });
@@ -63,7 +63,7 @@ test.each([
   await becomesPaid(checkout);
 });
 
-test('what a webhook says is not believed', async () => {
+test('the status in a webhook is not believed', async () => {
   const { orderId, reference } = await shop.checkout();
   await unschedule(shop, reference);
   await send(about(reference));
@@ -74,11 +74,11 @@ test('what a webhook says is not believed', async () => {
   expect(await statusOf(shop, orderId)).toBe('pending');
 });
 
-test('an authentic webhook about a reference of nobody is stored once, counted twice, and asks nobody', async () => {
+test('an authentic webhook about an unknown reference is stored once, counted twice, and causes no verification', async () => {
   const stranger = 'x'.repeat(26);
   for (let time = 0; time < 2; time += 1) expect((await send(about(stranger))).status).toBe(202);
   expect(await keptAbout(stranger)).toMatchObject([{ times: 2, signature: 'signed' }]);
-  // One that came later has been followed.
+  // A later webhook has been followed.
   const checkout = await paidInSilence();
   await send(about(checkout.reference));
   await becomesPaid(checkout);
@@ -86,9 +86,9 @@ test('an authentic webhook about a reference of nobody is stored once, counted t
 });
 
 test.each([
-  ['names nobody', '{"event":"hello"}'],
-  ['has a NUL and half a character', '{"reference":"\\u0000\\ud800"}'],
-  ['has a number for a reference', '{"reference":12,"data":[[]]}'],
+  ['names no payment', '{"event":"hello"}'],
+  ['has a NUL and half a surrogate pair', '{"reference":"\\u0000\\ud800"}'],
+  ['has a number as its reference', '{"reference":12,"data":[[]]}'],
 ])('an authentic webhook that %s is stored with 202', async (_name, body) => {
   expect((await send(body)).status).toBe(202);
   const kept = await shop.database.query('SELECT signature FROM webhooks WHERE body = $1', [Buffer.from(body)]);
@@ -98,8 +98,8 @@ test.each([
 test.each([
   ['in a form', 'application/x-www-form-urlencoded; charset=utf-8', (one: string) => `reference=${one}&paid=1`],
   ['in capitals', 'application/json', (one: string) => about(one.toUpperCase())],
-  ['behind a byte order mark', 'application/json', (one: string) => `\uFEFF${about(one)}`],
-  ['as JSON of a vendor', 'application/vnd.service+json', about],
+  ['with a byte order mark', 'application/json', (one: string) => `\uFEFF${about(one)}`],
+  ['as JSON of a vendor type', 'application/vnd.service+json', about],
 ])('a webhook may name the payment %s', async (_name, type, bodyOf) => {
   const checkout = await paidInSilence();
   expect((await send(bodyOf(checkout.reference), { type })).status).toBe(202);
@@ -110,7 +110,7 @@ test.each([
   ['a list', (events: unknown[]) => events],
   ['a list inside an object', (events: unknown[]) => ({ events })],
   ['a list as its data', (events: unknown[]) => ({ event: 'batch', data: events })],
-])('P20: %s of events in one webhook is about each of its payments', async (_name, bodyOf) => {
+])('%s of events in one webhook is about each of its payments', async (_name, bodyOf) => {
   const checkouts = [await paidInSilence(), await paidInSilence()];
   const events = checkouts.map(({ reference }) => eventAbout(reference));
   expect((await send(JSON.stringify(bodyOf(events)))).status).toBe(202);
@@ -122,7 +122,7 @@ async function countOf(outcome: string): Promise<number> {
   const { body } = await shop.request<string>('GET', '/metrics', { headers });
   return Number(new RegExp(`^shop_webhooks_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(body)?.[1] ?? 0);
 }
-/** Why each was refused is the type of the problem. */
+/** The reason of a refusal is the type of the problem. */
 const refusals = (reason: string) =>
   shop.database.query<{ times: number; body: string | null }>(
     `SELECT sum(times) OVER ()::int AS times, convert_from(body, 'UTF8') AS body, address, signature,
@@ -132,38 +132,38 @@ const refusals = (reason: string) =>
 
 const [KIND, BAD, FORGED] = ['unsupported-media-type', 'malformed-request', 'bad-signature'];
 test.each<[string, number, string, string | Uint8Array, How]>([
-  ['P13: compressed', 415, KIND, gzipSync('{}'), { headers: { 'content-encoding': 'gzip' } }],
-  ['P13: of 200 KiB', 413, 'too-large', JSON.stringify('x'.repeat(200 * 1_024)), {}],
-  ['P13: without a body', 400, BAD, '', {}],
-  ['R6: that is no JSON', 400, BAD, '<event/>', {}],
-  ['R6: that is half of JSON', 400, BAD, '{"event":"', {}],
-  ['R6: that is a bare word', 400, BAD, '"paid"', {}],
-  ['R6: of a stranger', 401, FORGED, '{"sample":3}', { secret: 'somebody_else' }],
-  ['R6: without a signature', 401, FORGED, '{"sample":4}', { headers: { 'x-signature': '' } }],
-  ['R6: with half of one', 401, FORGED, '{"sample":5}', { headers: { 'x-signature': 'abc' } }],
-])('%s, a webhook is refused, counted, and kept as a sample', async (_name, status, type, content, how) => {
+  ['compressed', 415, KIND, gzipSync('{}'), { headers: { 'content-encoding': 'gzip' } }],
+  ['of 200 KiB', 413, 'too-large', JSON.stringify('x'.repeat(200 * 1_024)), {}],
+  ['without a body', 400, BAD, '', {}],
+  ['that is no JSON', 400, BAD, '<event/>', {}],
+  ['that is half of JSON', 400, BAD, '{"event":"', {}],
+  ['that is a bare word', 400, BAD, '"paid"', {}],
+  ['with somebody else’s signature', 401, FORGED, '{"sample":3}', { secret: 'somebody_else' }],
+  ['without a signature', 401, FORGED, '{"sample":4}', { headers: { 'x-signature': '' } }],
+  ['with half a signature', 401, FORGED, '{"sample":5}', { headers: { 'x-signature': 'abc' } }],
+])('a webhook %s is refused, counted, and kept as a sample', async (_name, status, type, content, how) => {
   const [counted, [before]] = [await countOf(type), await refusals(type)];
   expectProblem(await send(content, how), status, type);
   expect(await countOf(type)).toBe(counted + 1);
   const [newest] = await refusals(type);
   const row = { times: (before?.times ?? 0) + 1, address: '127.0.0.1', signature: 'refused', isNew: true };
   expect(newest).toMatchObject(row);
-  // Of what is too large, or no text, nothing was read.
+  // The body is not read if it is too large or has an unknown type.
   if (status < 413) expect(newest?.body ?? '').toBe(content);
 });
 
-test('a forged webhook about a payment of ours asks nobody', async () => {
+test('a forged webhook about one of our payments causes no verification', async () => {
   const { reference } = await shop.checkout();
   await send(about(reference), { secret: 'somebody_else' });
   const notified = 'SELECT notified_at FROM payments WHERE reference = $1';
   expect(await shop.database.query(notified, [reference])).toEqual([{ notified_at: null }]);
 });
 
-test('services that probe the address by GET or HEAD find it', async () => {
+test('services that probe the webhook URL by GET or HEAD find it', async () => {
   for (const method of ['GET', 'HEAD']) expect((await fetch(`${shop.url}${PATH}`, { method })).status).toBe(200);
 });
 
-test('P21: without secrets anybody may send them, and a service that wants to read ACCEPTED does', async () => {
+test('without secrets anybody may send webhooks, and a service that expects ACCEPTED gets it', async () => {
   const { reference, ...checkout } = await paidInSilence(unsigned);
   const { status, headers, body } = await unsigned.request('POST', PATH, { json: { reference } });
   expect([status, headers.get('content-type'), body]).toEqual([200, expect.stringMatching(/^text\/plain/), 'ACCEPTED']);

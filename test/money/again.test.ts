@@ -5,7 +5,7 @@ import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 import { accept, buy, command, happens, saying, stands } from './support.ts';
 
-// What a second hostile reader found: each stands for a rule.
+// Regression tests of an adversarial review. Each test stands for a rule.
 
 let receiver: Receiver;
 let shop: Shop;
@@ -23,7 +23,7 @@ const told = (orderId: string, type: string) =>
 const held = (orderId: string) =>
   shop.database.query(`SELECT held_by FROM messages WHERE order_id = $1 AND type = 'order.paid'`, [orderId]);
 
-test('what falls short after paid is asked about again, and the goods go when the money is shown', async () => {
+test('if money is missing after paid, the payment is verified again, and order.paid is sent when the money is back', async () => {
   receiver.answer(503);
   const { orderId, reference } = await buy(shop);
   await happens(shop, reference, 'record', { status: 'PENDING' });
@@ -31,14 +31,14 @@ test('what falls short after paid is asked about again, and the goods go when th
   expect(await held(orderId)).toEqual([{ held_by: 'missing money' }]);
   receiver.answer(204);
   await shop.sandboxPost(`/transactions/${reference}/record`, { status: 'SUCCESS' });
-  // Nobody tells us: the schedule asks.
+  // No notification comes, so only the schedule asks.
   const due = `UPDATE payments SET next_check_at = now() WHERE reference = $1 AND next_check_at IS NOT NULL RETURNING 1`;
   expect(await shop.database.query(due, [reference])).toHaveLength(1);
   await stands(shop, orderId, 'paid');
   await eventually(() => told(orderId, 'order.paid').length > 0);
 });
 
-test('a case that becomes a reversal is told as one', async () => {
+test('a case that becomes a reversal sends order.reversed', async () => {
   const { orderId, reference } = await buy(shop);
   await happens(shop, reference, 'record', { status: 'FAILED' });
   await stands(shop, orderId, 'paid', saying(/^contradicted/));
@@ -48,7 +48,7 @@ test('a case that becomes a reversal is told as one', async () => {
   await eventually(() => told(orderId, 'order.reversed').length === 1);
 });
 
-test('a second payment that was kept, and is taken back, stops no parcel', async () => {
+test('a reversal of a second payment that was kept does not hold order.paid', async () => {
   const { orderId, reference } = await shop.checkout();
   await happens(shop, reference, 'fail');
   const second = await shop.request<Checkout>('POST', '/checkout', { json: { orderId } });
@@ -65,7 +65,7 @@ test('a second payment that was kept, and is taken back, stops no parcel', async
   expect(messages).toEqual([{ type: 'order.paid', held_by: null }]);
 });
 
-test('an acceptance covers the doubt that was seen, and no later one', async () => {
+test('an acceptance covers the doubt that the person saw, and no later doubt', async () => {
   receiver.answer(503);
   const { orderId, reference } = await buy(shop, { amount: 8000 });
   await stands(shop, orderId, 'review', saying(/^underpaid/));
@@ -76,7 +76,7 @@ test('an acceptance covers the doubt that was seen, and no later one', async () 
   receiver.answer(204);
 });
 
-test('an empty id of the service tells no charges apart: both orders are paid', async () => {
+test('two provider transactions with an empty id are different, so both orders are paid', async () => {
   for (let order = 0; order < 2; order += 1) {
     const { orderId, reference } = await shop.checkout();
     await shop.sandboxPost(`/transactions/${reference}/record`, { id: '' });
@@ -85,7 +85,7 @@ test('an empty id of the service tells no charges apart: both orders are paid', 
   }
 });
 
-test('a refusal in characters that the database does not take is a refusal all the same', async () => {
+test('a refusal with characters that the database cannot store is still a refusal', async () => {
   const body = '{"status": false, "message": "no \\u0000 \\ud800 for ada@example.com"}';
   await shop.sandboxPost('/faults', { endpoint: 'initialize', kind: 'status', status: 400, body });
   const json = { email: 'ada@example.com', items: [{ sku: 'djembe', quantity: 1 }] };
@@ -94,7 +94,7 @@ test('a refusal in characters that the database does not take is a refusal all t
   expect(JSON.stringify([shop.logs(), journal])).not.toContain('ada@example.com');
 });
 
-test('a question that fails thrice is not asked by every return: a stranger would wear out those of all', async () => {
+test('after failed verifications, not every return verifies again, so that one client cannot use up everybody’s calls', async () => {
   const { orderId, reference } = await shop.checkout();
   const fault = { endpoint: 'verify', reference, kind: 'status', status: 403, contentType: 'text/html', times: 0 };
   const { id } = await shop.sandboxPost<{ id: number }>('/faults', { ...fault, body: 'no' });

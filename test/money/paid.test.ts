@@ -4,7 +4,7 @@ import { startReceiver, type Received, type Receiver } from '../support/receiver
 import { startShop, type Shop } from '../support/shop.ts';
 import { asShop, buy, command, happens, saying, SHOP_TOKEN, stands } from './support.ts';
 
-// An order of NGN 8500.00 is paid, and then verify says something else.
+// An order of NGN 8500.00 is paid, and then verify reports something else.
 
 let receiver: Receiver;
 let shop: Shop;
@@ -22,7 +22,7 @@ const told = (orderId: string, type: string): Received[] =>
   receiver.messages.filter((one) => one.type === type && one.data.orderId === orderId);
 const isTold = (orderId: string, type: string, times = 1) => eventually(() => told(orderId, type).length >= times);
 
-/** Its `order.paid` is held, though it is due and nobody is sending it. */
+/** Its `order.paid` is held, although it is due and no process is sending it. */
 const isHeld = (orderId: string) => {
   const held = `UPDATE messages SET next_try_at = now() WHERE order_id = $1 AND type = 'order.paid'
     AND held_by = 'missing money' AND leased_until IS NULL RETURNING 1`;
@@ -31,7 +31,8 @@ const isHeld = (orderId: string) => {
 
 const ALL_GONE = 'contradicted 0 850000 NGN';
 const SHOWN = { status: 'SUCCESS', amount: 8500, currency: 'NGN', amount_refunded: 0 };
-// One charge has one currency: when verify names the first one again, nothing is left in the other.
+// One charge has one currency: when verify reports the first currency again, nothing is left in the
+// other.
 const OTHER = 'currency_mismatch 850000 0 USD';
 
 test.each<[string, 'record' | 'hide', object, string[], string[]]>([
@@ -39,14 +40,14 @@ test.each<[string, 'record' | 'hide', object, string[], string[]]>([
   ['0.01', 'record', { amount: 0.01 }, ['contradicted 0 849999 NGN'], []],
   ['amount 0', 'record', { amount: 0 }, [ALL_GONE], []],
   ['a chargeback', 'record', { status: 'chargeback' }, ['reversed 0 850000 NGN'], []],
-  ['P7: a part gone', 'record', { amount_refunded: 500 }, ['reversed 0 50000 NGN'], []],
-  ['P7: all gone', 'record', { amount_refunded: 8500 }, ['reversed 0 850000 NGN'], []],
+  ['a partial refund', 'record', { amount_refunded: 500 }, ['reversed 0 50000 NGN'], []],
+  ['a full refund', 'record', { amount_refunded: 8500 }, ['reversed 0 850000 NGN'], []],
   ['failed', 'record', { status: 'FAILED' }, [ALL_GONE], []],
   ['pending', 'record', { status: 'PENDING' }, [ALL_GONE], []],
   ['disputed', 'record', { status: 'disputed' }, [ALL_GONE], []],
   ['another currency', 'record', { currency: 'USD' }, [ALL_GONE, OTHER], []],
   ['nothing', 'hide', { from: 'verify', hidden: true }, [ALL_GONE], []],
-])('M5, M11, M13: order.paid waits while verify says %s: %s %j', async (_, act, says, cases, left) => {
+])('order.paid waits while verify reports %s: %s %j', async (_, act, says, cases, left) => {
   receiver.answer((message) => (message.type === 'order.paid' ? 503 : 204));
   const { orderId, reference } = await buy(shop);
   await isTold(orderId, 'order.paid');
@@ -55,7 +56,7 @@ test.each<[string, 'record' | 'hide', object, string[], string[]]>([
   await isHeld(orderId);
   const before = told(orderId, 'order.paid');
 
-  // It would be taken. What happened later, and what others are told, does not wait for it.
+  // The receiver would accept it now. Later events, and other orders, do not wait for it.
   receiver.answer(204);
   await isTold(orderId, 'case.opened', cases.length);
   if (cases[0]?.startsWith('reversed')) await isTold(orderId, 'order.reversed');
@@ -68,13 +69,13 @@ test.each<[string, 'record' | 'hide', object, string[], string[]]>([
   expect(new Set(told(orderId, 'order.paid').map(({ id, body }) => id + body)).size).toBe(1);
 });
 
-/** The shop writes down that a part was given back. */
+/** The shop records a refund of a part. */
 async function refund(orderId: string, amount: string, elsewhere = false): Promise<void> {
   const { status } = await asShop(shop, `/orders/${orderId}/refunds`, { amount, elsewhere, reason: 'a test' });
   expect(status).toBe(201);
 }
 
-test.each([true, false])('M6, M23, P7: a refund explains what went, no more (first: %s)', async (isFirst) => {
+test.each([true, false])('a refund explains its own amount of outflow only (recorded first: %s)', async (isFirst) => {
   const { orderId, reference } = await buy(shop);
   if (isFirst) await refund(orderId, '500.00');
   await happens(shop, reference, 'reverse', { amount: 500 });
@@ -85,7 +86,7 @@ test.each([true, false])('M6, M23, P7: a refund explains what went, no more (fir
   await stands(shop, orderId, 'paid', 'contradicted 0 800000 NGN');
 });
 
-test('M7: another word closes no reversal, a part of the money lessens it, and all of it does close it', async () => {
+test('another status word does not close a reversal, returned money reduces it, and the full amount closes it', async () => {
   const { orderId, reference } = await buy(shop);
   await happens(shop, reference, 'reverse');
   for (const status of ['disputed', 'PENDING']) await happens(shop, reference, 'record', { status });
@@ -96,7 +97,7 @@ test('M7: another word closes no reversal, a part of the money lessens it, and a
   await stands(shop, orderId, 'paid');
 });
 
-test('a case that gets another class is a new case, and told as one', async () => {
+test('a case that gets another class is a new case with its own message', async () => {
   const { orderId, reference } = await buy(shop);
   await happens(shop, reference, 'record', { status: 'FAILED' });
   await stands(shop, orderId, 'paid', ALL_GONE);
@@ -106,7 +107,7 @@ test('a case that gets another class is a new case, and told as one', async () =
   expect(cases).toEqual(['contradicted', 'reversed']);
 });
 
-test('M9: a refund by bank explains nothing that goes at the service', async () => {
+test('a refund by bank explains no outflow at the service', async () => {
   const { orderId, reference } = await buy(shop);
   await refund(orderId, '4500.00', true);
   await stands(shop, orderId, 'paid');
@@ -114,7 +115,7 @@ test('M9: a refund by bank explains nothing that goes at the service', async () 
   await stands(shop, orderId, 'paid', 'reversed 0 400000 NGN');
 });
 
-test('M12: a held message says why, and only a command that names it sends it', async () => {
+test('a held message gives the reason, and only a command with an explicit option sends it', async () => {
   receiver.answer(503);
   const { orderId, reference } = await buy(shop);
   await isTold(orderId, 'order.paid');

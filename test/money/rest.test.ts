@@ -5,8 +5,7 @@ import { startShop, type Checkout, type Shop } from '../support/shop.ts';
 import { befall, healService } from '../support/failures.ts';
 import { asShop, buy, command, happens, saying, SHOP_TOKEN, stands, tell } from './support.ts';
 
-// An order of NGN 8500.00, of which the customer paid 5000.00 and is asked to pay the rest,
-// 3500.00.
+// An order of NGN 8500.00. The customer paid 5000.00 and is asked to pay the rest, 3500.00.
 
 const FULFILMENT_EVENTS = 'order.paid,order.part_paid,order.reversed';
 
@@ -21,10 +20,11 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** Ada decides about the newest case of a payment. @param words after `--as` */
+/** Ada decides the newest case of a payment. @param words after `--as` */
 async function decide({ reference }: Checkout, ...words: string[]) {
   const [row] = await shop.database.query('SELECT max(id) AS id FROM cases WHERE reference = $1', [reference]);
-  // The process that makes a change writes the messages that FULFILMENT_EVENTS names there.
+  // FULFILMENT_EVENTS must be set in the process that makes the change, because it writes the
+  // messages.
   const all = ['cases', 'decide', String(row?.id), '--as', ...words, '--note', 'a test', '--by', 'ada'];
   const { exit, out, err } = await shop.command(all, { FULFILMENT_EVENTS });
   return { exit, said: out + err };
@@ -39,7 +39,7 @@ async function askedForRest(amount = 5000): Promise<Checkout> {
 }
 
 const next = ({ orderId }: Checkout) => shop.request<Checkout>('POST', '/checkout', { json: { orderId } });
-/** The page can still be paid, and is handed out no more. */
+/** The page can still be paid, but is not handed out again. */
 const letPageExpire = ({ reference }: Checkout) => {
   const older = `UPDATE payments SET opened_at = opened_at - interval '2 days' WHERE reference = $1`;
   return shop.database.query(older, [reference]);
@@ -48,7 +48,7 @@ const view = async ({ orderId }: Checkout) => {
   const { body } = await shop.request<Record<string, string>>('GET', `/orders/${orderId}`);
   return [body.status, body.held, body.due];
 };
-/** The payments that paid the order, the oldest first, with what each captured. */
+/** The payments that paid the order, oldest first, with the captured amount of each. */
 const proofOf = ({ orderId }: Checkout) =>
   shop.database.query(
     `SELECT reference, p.amount::int, l.captured::int, p.shown_amount::int FROM proof_payments p
@@ -68,7 +68,7 @@ test('the rest is paid exactly: both payments pay the order together', async () 
   expect((await told(first, 'order.part_paid')).data).toMatchObject({ amount: '8500.00', due: '3500.00' });
   const { status, body: rest } = await next(first);
   expect([status, rest.amount]).toEqual([201, '3500.00']);
-  // The same page again, and not another one.
+  // The same page again, and no new payment.
   expect((await next(first)).body.reference).toBe(rest.reference);
   await happens(shop, rest.reference, 'pay');
   await stands(shop, first.orderId, 'paid');
@@ -85,7 +85,7 @@ test('the rest is paid exactly: both payments pay the order together', async () 
 test('the rest is paid twice: the second payment of the rest is held as a duplicate', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
-  // Its page was open for too long, so the customer got another one.
+  // The page is too old, so the customer gets another one.
   await letPageExpire(rest);
   const { body: again } = await next(first);
   expect(again.reference).not.toBe(rest.reference);
@@ -132,7 +132,7 @@ test('the whole price is paid on a page that was still open: it pays alone, and 
   expect(await proofOf(first)).toEqual([captured(whole, 850_000)]);
 });
 
-test('the rest is never paid: the order ends at its deadline, and the case returns', async () => {
+test('the rest is never paid: the order ends at its deadline, and the case opens again', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   const days = `SELECT pay_by > now() + interval '1 day' AS later FROM orders WHERE id = $1`;
@@ -144,7 +144,7 @@ test('the rest is never paid: the order ends at its deadline, and the case retur
   await stands(shop, first.orderId, 'expired', 'paid_after_end 500000 0 NGN', 'paid_after_end 350000 0 NGN');
 });
 
-test('the order is cancelled before the rest is paid: the case returns, and later money is held', async () => {
+test('the order is cancelled before the rest is paid: the case opens again, and later money is held', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   expect(await asShop(shop, `/orders/${first.orderId}/cancel`, { reason: 'no longer wanted' })).toMatchObject({
@@ -162,12 +162,12 @@ test('the first part is charged back before the rest is paid: the rest alone is 
   expect(await view(first)).toEqual(['pending', '0.00', '8500.00']);
   await happens(shop, rest.reference, 'pay');
   await stands(shop, first.orderId, 'review', 'underpaid 350000 0 NGN');
-  // A page for the rest is no page for the price.
+  // The amount of the page for the rest cannot be used for the price.
   expect(await decide(rest, 'ask-rest')).toMatchObject({ exit: 0 });
   expect((await next(first)).body).toMatchObject({ amount: '5000.00' });
 });
 
-test('a chargeback of the first part is found when the customer begins to pay the rest', async () => {
+test('a chargeback of the first part is found when the customer starts to pay the rest', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   await shop.database.query(`UPDATE payments SET answered_at = now() - interval '1 hour' WHERE reference = $1`, [
@@ -204,7 +204,7 @@ test('order.paid waits while the money of any contributing payment is missing', 
   receiver.answer(204);
 });
 
-test('a part payment that grew beyond what is due has a case of its own, and only that can be decided', async () => {
+test('a part payment that grew beyond the amount due has its own case, and only that case can be decided', async () => {
   const first = await askedForRest();
   const { body: second } = await next(first);
   await happens(shop, second.reference, 'pay', { amount: 3000 });
@@ -227,12 +227,12 @@ test.each(['refund', 'keep', 'accept'])(
     await next(first);
     expect(await decide(first, as)).toMatchObject({ exit: 0 });
     await stands(shop, first.orderId, as === 'accept' ? 'paid' : 'cancelled');
-    // Once.
+    // Only once.
     expect(await decide(first, as)).toEqual({ exit: 1, said: saying(/look at it again/) });
   },
 );
 
-test('a part payment that cannot be read any more is a case again, and pays nothing', async () => {
+test('a part payment that becomes unreadable is a case again, and pays nothing', async () => {
   const first = await askedForRest();
   const body = { status: true, data: 'nonsense' };
   await befall(shop, 'verify', 'body', { reference: first.reference, body, times: 0 });
@@ -244,7 +244,7 @@ test('a part payment that cannot be read any more is a case again, and pays noth
   await stands(shop, first.orderId, 'pending');
 });
 
-test('the rest cannot be asked for while no answer of verify can be read', async () => {
+test('a person cannot ask for the rest while the answers of verify are unreadable', async () => {
   const first = await buy(shop, { amount: 5000 });
   await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN');
   const body = { status: true, data: 'nonsense' };
@@ -275,7 +275,7 @@ test('the id of the part payment does not pay the rest, and another page for the
   await stands(shop, first.orderId, 'paid');
 });
 
-test('held money that is exactly the rest pays the order once the rest is asked for', async () => {
+test('held money that is exactly the rest pays the order once a person asks for the rest', async () => {
   const first = await shop.checkout();
   await letPageExpire(first);
   const { body: second } = await next(first);
@@ -286,7 +286,7 @@ test('held money that is exactly the rest pays the order once the rest is asked 
   await stands(shop, first.orderId, 'paid');
 });
 
-test('a part payment whose checks have ended is verified again after it paid', async () => {
+test('a part payment whose verifications have ended is verified again after it paid', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   const old = `UPDATE payments SET created_at = created_at - interval '200 days', next_check_at = NULL WHERE reference = $1`;
@@ -297,14 +297,14 @@ test('a part payment whose checks have ended is verified again after it paid', a
   expect(await shop.database.query(due, [first.orderId])).toEqual([{ due: 2 }]);
 });
 
-/** Nobody tells us of it, and the schedule asks in hours. */
+/** A chargeback without a webhook, when the next verification is hours away. */
 async function chargeBackInSilence({ reference, orderId }: Checkout): Promise<void> {
   const later = `UPDATE payments SET next_check_at = now() + interval '20 hours', notified_at = NULL WHERE order_id = $1`;
   await shop.database.query(later, [orderId]);
   await shop.sandboxPost(`/transactions/${reference}/reverse`, { notify: false });
 }
 
-test('a chargeback of the first part that nobody told us of is found when the rest is paid', async () => {
+test('a chargeback of the first part without a webhook is found when the rest is paid', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   await chargeBackInSilence(first);
@@ -312,7 +312,7 @@ test('a chargeback of the first part that nobody told us of is found when the re
   await stands(shop, first.orderId, 'review', 'underpaid 350000 0 NGN');
 });
 
-test('such a chargeback is found, too, when a person decides about the rest', async () => {
+test('a chargeback of the first part without a webhook is found when a person decides about the rest', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   await happens(shop, rest.reference, 'pay', { amount: 4000 });
@@ -352,7 +352,7 @@ test('a transaction of the first part that has paid another order pays nothing h
   await stands(shop, first.orderId, 'review', 'unproven 500000 0 NGN', 'underpaid 350000 0 NGN');
 });
 
-test('the rest that is paid as a charge of its own under the first reference can be accepted', async () => {
+test('the rest that is paid as another charge under the first reference can be accepted', async () => {
   const first = await askedForRest();
   await happens(shop, first.reference, 'record', { id: `C-2-${first.reference}`, amount: 3500 });
   await stands(shop, first.orderId, 'review', 'contradicted 850000 0 NGN');
@@ -360,7 +360,7 @@ test('the rest that is paid as a charge of its own under the first reference can
   await stands(shop, first.orderId, 'paid');
 });
 
-test('the surplus is told without the part payment’s own share, and the message names what is due', async () => {
+test('the case shows the surplus without the part payment’s own share, and the message shows the amount due', async () => {
   const first = await askedForRest();
   const { body: second } = await next(first);
   await happens(shop, second.reference, 'pay', { amount: 3000 });
@@ -374,7 +374,7 @@ test('the surplus is told without the part payment’s own share, and the messag
   expect(parts.map(({ data }) => data.due)).toEqual(['3500.00', '500.00', '0.00']);
 });
 
-test('a surplus that changed since a person saw it is not refunded', async () => {
+test('a surplus that changed after a person saw it is not refunded', async () => {
   const first = await askedForRest();
   const { body: second } = await next(first);
   await letPageExpire(second);
@@ -390,7 +390,7 @@ test('a surplus that changed since a person saw it is not refunded', async () =>
   expect(await decide(second, 'refund', '--number', 'S-1', '--seen', seen)).toEqual({ exit: 1, said });
 });
 
-test('an order waits for the rest although its page failed', async () => {
+test('an order still waits for the rest after the page for it failed', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   await happens(shop, rest.reference, 'fail');
@@ -401,7 +401,7 @@ test('an order waits for the rest although its page failed', async () => {
   await stands(shop, first.orderId, 'pending');
 });
 
-test('no more is refunded than the customer has not got back, by one payment and by two', async () => {
+test('refunds never exceed the money that the customer has not got back, with one payment and with two', async () => {
   const refund = ({ orderId }: Checkout, externalId: string, elsewhere: boolean) =>
     asShop(shop, `/orders/${orderId}/refunds`, { amount: '3500.00', reason: 'a test', externalId, elsewhere });
   const one = await buy(shop);
@@ -421,7 +421,7 @@ test('no more is refunded than the customer has not got back, by one payment and
   }
 });
 
-test('a refund of an order that two payments paid is shared: first what a source reports as gone', async () => {
+test('a refund of an order that two payments paid is divided, first by the outflow that a source reports', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   await happens(shop, rest.reference, 'pay');
@@ -439,7 +439,7 @@ test('a refund of an order that two payments paid is shared: first what a source
   expect(rows).toEqual([{ refunded: 100_000 }, { refunded: 400_000 }]);
 });
 
-test('a refund of exactly what one payment captured is a refund of that payment', async () => {
+test('a refund of exactly the captured amount of one payment is a refund of that payment', async () => {
   const first = await askedForRest();
   const { body: rest } = await next(first);
   await happens(shop, rest.reference, 'pay');
@@ -450,7 +450,7 @@ test('a refund of exactly what one payment captured is a refund of that payment'
   await stands(shop, first.orderId, 'paid');
 });
 
-test('the rest of an overpaid order cannot be asked for', async () => {
+test('a person cannot ask for the rest of an overpaid order', async () => {
   const { orderId, reference, ...more } = await buy(shop, { amount: 9000 });
   await stands(shop, orderId, 'review', 'overpaid 900000 0 NGN');
   const said = saying(/only the rest of an underpaid order is asked for/);

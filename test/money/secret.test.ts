@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startShop, TEST_KEY, type Reply, type Shop } from '../support/shop.ts';
 import { happens, stands, tell } from './support.ts';
 
-// A service that echoes our key in whatever it says.
+// A service that echoes our key in every answer.
 
 let shop: Shop;
 const answers: Reply[] = [];
@@ -15,7 +15,7 @@ const SECRET = TEST_KEY.replace('sk_test_', '');
 const hex = (text: string): string => Buffer.from(text).toString('hex');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const HEADER = base64(`x-api-key: ${TEST_KEY}`);
-/** As it may be written, and what of that betrays it. */
+/** The encodings of the key, and the part of each that reveals it. */
 const FORMS = [
   ['as it is', TEST_KEY, SECRET],
   ['in capitals', TEST_KEY.toUpperCase(), SECRET],
@@ -24,7 +24,7 @@ const FORMS = [
   ['in base64, as a header', HEADER, HEADER.slice(28, -4)],
 ] as const;
 
-/** In no row of a table (bytes come in hex), no line of the log, no answer. */
+/** The text is in no row of a table (bytes appear in hex), no log line and no answer. */
 async function expectNowhere(betrays: string): Promise<void> {
   const named = `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`;
   const tables = await shop.database.query(named);
@@ -36,12 +36,12 @@ async function expectNowhere(betrays: string): Promise<void> {
       expect([place, JSON.stringify(content).toLowerCase().includes(one.toLowerCase())]).toEqual([place, false]);
 }
 
-test.each(FORMS)('E4: the key, echoed %s, is in no table, log or answer', async (_, written, betrays) => {
+test.each(FORMS)('the key, echoed %s, is in no table, log or answer', async (_, written, betrays) => {
   const says = { status: `COLLECTED ${written}`, id: written, message: written, [written]: 1 };
   const { orderId, reference } = await shop.checkout();
   await happens(shop, reference, 'record', says);
   await stands(shop, orderId, 'review', 'unknown_status 0 0 NGN');
-  // What is no record, what is no JSON, a refused key, a server's error; then initialize says no.
+  // No record, no JSON, a refused key, a server error. Then initialize refuses.
   const failure = { status: false, message: written };
   for (const more of [{ status: 200 }, { status: 200, body: written }, { status: 401 }, { status: 500 }]) {
     await shop.sandboxPost('/faults', { endpoint: 'verify', reference, kind: 'status', body: failure, ...more });
@@ -52,7 +52,7 @@ test.each(FORMS)('E4: the key, echoed %s, is in no table, log or answer', async 
     await shop.sandboxPost('/faults', { endpoint: 'initialize', kind: 'status', status: 400, body });
     answers.push(await shop.request('POST', '/checkout', { json: basket }));
   }
-  // A webhook that is stored, and one that is refused.
+  // One webhook is stored, and one is refused.
   await shop.sandboxPost(`/transactions/${reference}/webhook`, { body: { ...says, reference } });
   answers.push(await shop.request('POST', '/webhooks/payments', { json: says }));
   answers.push(await shop.request('GET', `/orders/${orderId}`), await shop.request('GET', '/readyz'));
@@ -60,7 +60,7 @@ test.each(FORMS)('E4: the key, echoed %s, is in no table, log or answer', async 
   await expectNowhere(betrays);
 });
 
-test('E4: nor is one that is spelled in escapes', async () => {
+test('a key that is echoed in escapes is in no table, log or answer', async () => {
   const { reference } = await shop.checkout();
   const spelled = hex(TEST_KEY).replace(/../g, '\\u00$&');
   const body = `{"status": true, "data": {"reference": "${reference}", "status": "${spelled}"}}`;

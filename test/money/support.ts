@@ -8,7 +8,7 @@ export const SHOP_TOKEN = 'a_token_of_a_shop_for_tests';
 export const asShop = <Body = unknown>(shop: Shop, path: string, json: object) =>
   shop.request<Body>('POST', path, { headers: { authorization: `Bearer ${SHOP_TOKEN}` }, json });
 
-/** A webhook comes, and what verify says to the question that it causes is written. */
+/** Sends a webhook, and waits until the answer of verify is stored. */
 export async function tell(shop: Shop, reference: string): Promise<void> {
   const [clock] = await shop.database.query(`SELECT date_trunc('milliseconds', clock_timestamp()) AS now`);
   await shop.sandboxPost(`/transactions/${reference}/webhook`);
@@ -16,9 +16,7 @@ export async function tell(shop: Shop, reference: string): Promise<void> {
   await eventually(async () => (await shop.database.query(asked, [reference, clock?.now])).length > 0);
 }
 
-/**
- * Something happens to a payment at the service (local/sandbox/control.ts), and then it tells us.
- */
+/** Changes a payment at the service (local/sandbox/control.ts), and sends its webhook. */
 export async function happens(shop: Shop, reference: string, act: string, body: object = {}): Promise<void> {
   const isQuiet = act === 'record' || act === 'hide';
   await shop.sandboxPost(`/transactions/${reference}/${act}`, isQuiet ? body : { ...body, notify: false });
@@ -48,7 +46,7 @@ export async function stands(shop: Shop, orderId: string, status: string, ...cas
 
 export const saying = (text: RegExp): unknown => expect.stringMatching(text);
 
-/** What Ada does by a command. @returns its exit code, and all that it said */
+/** A command that Ada runs. @returns its exit code and its output */
 export async function command(shop: Shop, ...words: string[]): Promise<{ exit: number | string; said: string }> {
   const { exit, out, err } = await shop.command(
     words[1] === 'list' ? words : [...words, '--note', 'a test', '--by', 'ada'],

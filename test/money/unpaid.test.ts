@@ -3,8 +3,8 @@ import { unschedule } from '../support/outside.ts';
 import { startShop, type Shop } from '../support/shop.ts';
 import { accept, asShop, buy, command, happens, saying, SHOP_TOKEN, stands } from './support.ts';
 
-// An order of NGN 8500.00, what verify says of its payment instead, and what a person may do about
-// that.
+// An order of NGN 8500.00, other answers of verify about its payment, and the decisions that a
+// person can make.
 
 let shop: Shop;
 beforeAll(async () => {
@@ -17,15 +17,15 @@ test.each<[string, object, string, string[]]>([
   ['overpaid', { amount: 9000 }, 'review', ['overpaid 900000 0 NGN']],
   ['in another unit', { amount: 85 }, 'review', ['unit_error 8500 0 NGN']],
   ['in another currency', { currency: 'USD' }, 'review', ['currency_mismatch 850000 0 USD']],
-  ['E2: of a neighbour', { reference: 'another' }, 'review', ['unproven 0 0 NGN']],
-  ['M20: success with amount 0', { amount: 0 }, 'review', ['unproven 0 0 NGN']],
-  ['E3: almost the price', { amount: 8499.999999999998 }, 'review', ['unproven 0 0 NGN']],
-  ['of the other mode', { mode: 'live' }, 'review', ['unproven 0 0 NGN']],
-  ['in a word of its own', { status: 'COLLECTED' }, 'review', ['unknown_status 0 0 NGN']],
-  ['and taken back at once', { status: 'REVERSED' }, 'failed', []],
-  ['M24: doubted', { paid_amount: 8000 }, 'review', ['unproven 850000 0 NGN']],
-  ['M24: beside fees', { fees: 127.5, adjusted_received_amount: 8372.5 }, 'paid', []],
-  ['E3: with more decimals', { amount: '8500.000000', currency: 'ngn' }, 'paid', []],
+  ['with the reference of another payment', { reference: 'another' }, 'review', ['unproven 0 0 NGN']],
+  ['with success and amount 0', { amount: 0 }, 'review', ['unproven 0 0 NGN']],
+  ['almost in full', { amount: 8499.999999999998 }, 'review', ['unproven 0 0 NGN']],
+  ['in the other mode', { mode: 'live' }, 'review', ['unproven 0 0 NGN']],
+  ['with an unknown status word', { status: 'COLLECTED' }, 'review', ['unknown_status 0 0 NGN']],
+  ['and reversed at once', { status: 'REVERSED' }, 'failed', []],
+  ['with a doubt', { paid_amount: 8000 }, 'review', ['unproven 850000 0 NGN']],
+  ['with fees beside the amount', { fees: 127.5, adjusted_received_amount: 8372.5 }, 'paid', []],
+  ['with more decimals', { amount: '8500.000000', currency: 'ngn' }, 'paid', []],
 ])('paid %s: %j leaves the order %s', async (_, says, status, cases) => {
   const { orderId, reference } = await shop.checkout();
   await shop.sandboxPost(`/transactions/${reference}/record`, says);
@@ -36,10 +36,20 @@ test.each<[string, object, string, string[]]>([
 });
 
 test.each([
-  ['M2: held money stays in review when it expires', 'pay 8000, expire', 'under-review', 'contradicted 800000 0 NGN'],
-  ['M2: and when it fails', 'pay 8000, fail', 'under-review', 'contradicted 800000 0 NGN'],
-  ['the rest of held money pays', 'pay 8000, record 8500', 'already-paid'],
-  ['a payment that failed may be paid later', 'fail, pay 8500', 'already-paid'],
+  [
+    'held money stays under review when the payment expires',
+    'pay 8000, expire',
+    'under-review',
+    'contradicted 800000 0 NGN',
+  ],
+  [
+    'held money stays under review when the payment fails',
+    'pay 8000, fail',
+    'under-review',
+    'contradicted 800000 0 NGN',
+  ],
+  ['held money that grows to the price pays', 'pay 8000, record 8500', 'already-paid'],
+  ['a failed payment can be paid later', 'fail, pay 8500', 'already-paid'],
 ])('%s: %s', async (_, acts, problem, ...cases) => {
   const { orderId, reference } = await shop.checkout();
   for (const [act = '', amount] of acts.split(', ').map((one) => one.split(' ')))
@@ -49,7 +59,7 @@ test.each([
   expect([status, body]).toMatchObject([409, { type: `/problems/${problem}` }]);
 });
 
-test.each(['cancelled', 'expired'])('M19: money that comes after the order was %s is held', async (status) => {
+test.each(['cancelled', 'expired'])('money that comes after the order was %s is held', async (status) => {
   const payBy = new Date(Date.now() + 3_600_000).toISOString();
   const lines = [{ description: 'A tote', unitAmount: '8500.00', quantity: 1 }];
   const order = { email: 'ada@example.com', currency: 'NGN', lines, payBy };
@@ -63,10 +73,10 @@ test.each(['cancelled', 'expired'])('M19: money that comes after the order was %
 });
 
 test.each<[string, string, object, unknown]>([
-  ['the rest, and it is held', 'record', { amount: 8500 }, saying(/^\w+ 50000 0 NGN$/)],
-  ['less, and it is missing', 'record', { amount: 7000 }, 'contradicted 0 100000 NGN'],
-  ['a reversal, and all is missing', 'reverse', {}, 'reversed 0 800000 NGN'],
-])('M16, M25: 8000.00 that a person accepts are captured; later comes %s', async (_, act, body, left) => {
+  ['more money, which is held', 'record', { amount: 8500 }, saying(/^\w+ 50000 0 NGN$/)],
+  ['a lower amount, so that money is missing', 'record', { amount: 7000 }, 'contradicted 0 100000 NGN'],
+  ['a reversal, so that all is missing', 'reverse', {}, 'reversed 0 800000 NGN'],
+])('accepting 8000.00 captures it, and then comes %s', async (_, act, body, left) => {
   const { orderId, reference } = await buy(shop, { amount: 8000 });
   expect(await accept(shop, orderId)).toMatchObject({ exit: 0 });
   await stands(shop, orderId, 'paid');
@@ -79,7 +89,7 @@ test.each<[string, string, object, unknown]>([
   await stands(shop, orderId, 'paid', left);
 });
 
-test('M24: money that the adapter doubts is listed, and a person can accept it', async () => {
+test('money that the adapter doubts is listed, and a person can accept it', async () => {
   const { orderId, reference } = await shop.checkout();
   await shop.sandboxPost(`/transactions/${reference}/record`, { paid_amount: 8000 });
   await happens(shop, reference, 'pay');
@@ -91,7 +101,7 @@ test('M24: money that the adapter doubts is listed, and a person can accept it',
   await stands(shop, orderId, 'paid');
 });
 
-test.each([8500, 8000])('M17: a transaction that paid one order by %i pays no other', async (amount) => {
+test.each([8500, 8000])('a provider transaction that paid one order by %i pays no other', async (amount) => {
   const [first, second] = [await shop.checkout(), await shop.checkout()];
   for (const { reference } of [first, second])
     await shop.sandboxPost(`/transactions/${reference}/record`, { id: `tx-${first.reference}` });
@@ -100,7 +110,7 @@ test.each([8500, 8000])('M17: a transaction that paid one order by %i pays no ot
   await stands(shop, first.orderId, 'paid');
   await happens(shop, second.reference, 'pay');
   await stands(shop, second.orderId, 'review', 'unproven 850000 0 NGN');
-  // Nor does a person make it pay.
+  // A person cannot accept it either.
   const said = saying(/^\s*case \d+ is not decided: .*\s*$/);
   expect(await accept(shop, second.orderId)).toEqual({ exit: 1, said });
   await stands(shop, second.orderId, 'review', 'unproven 850000 0 NGN');
@@ -109,11 +119,11 @@ test.each([8500, 8000])('M17: a transaction that paid one order by %i pays no ot
 test.each<[string, RegExp, object, object]>([
   ['is in another currency', /another currency/, { currency: 'USD' }, {}],
   ['verify does not show any more', /look at it again|verify/, { amount: 8000 }, { status: 'FAILED' }],
-  ['is another sum by now', /look at it again/, { amount: 8000 }, { amount: 8100 }],
+  ['has changed its amount', /look at it again/, { amount: 8000 }, { amount: 8100 }],
 ])('money that %s cannot be accepted', async (_, why, payment, later) => {
   const { orderId, reference } = await buy(shop, payment);
   await stands(shop, orderId, 'review', saying(/./));
-  // The command alone asks from here on.
+  // From here on, only the command verifies the payment.
   await unschedule(shop, reference);
   await shop.sandboxPost(`/transactions/${reference}/record`, later);
   expect(await accept(shop, orderId)).toEqual({ exit: 1, said: saying(why) });
@@ -122,7 +132,7 @@ test.each<[string, RegExp, object, object]>([
 
 type Answer = { orderId: string; reference: string; type?: string };
 
-/** Somebody starts to pay 50.00, in a currency that only one test uses. */
+/** A customer starts to pay 50.00, in a currency of one test. */
 async function start(currency: string, payer: string) {
   const lines = [{ description: 'A thing', unitAmount: '50.00', quantity: 1 }];
   const { body } = await asShop<Answer>(shop, '/orders', { email: `${payer}@example.com`, currency, lines });
@@ -130,11 +140,11 @@ async function start(currency: string, payer: string) {
 }
 
 test.each([
-  ['M21: the second payer who pays a hundredth stops the currency', 'GHS', 'ada 0.5, ben 0.5', 409],
-  ['M21: so do different powers of ten', 'KES', 'ada 5000, ben 500', 409],
-  ['M22: one exact payment of the day keeps the currency open', 'EUR', 'ada 50, eve 5, mal 5, joy 5', 201],
-  ['one payer in capitals and with a tag stops nothing', 'CHF', 'eve 0.5, Eve 5, eve+tag 500', 201],
-  ['M22: a single stranger stops nothing, however often', 'ZAR', 'eve 0.5, eve 5, eve 500', 201],
+  ['the second customer who pays a hundredth stops the currency', 'GHS', 'ada 0.5, ben 0.5', 409],
+  ['different powers of ten stop the currency, too', 'KES', 'ada 5000, ben 500', 409],
+  ['one exact payment within a day keeps the currency open', 'EUR', 'ada 50, eve 5, mal 5, joy 5', 201],
+  ['one customer with capitals and a tag stops nothing', 'CHF', 'eve 0.5, Eve 5, eve+tag 500', 201],
+  ['a single customer stops nothing, however often', 'ZAR', 'eve 0.5, eve 5, eve 500', 201],
 ])('%s (%s: %s)', async (_, currency, payments, status) => {
   for (const [payer = '', amount] of payments.split(', ').map((one) => one.split(' '))) {
     const { orderId, reference } = (await start(currency, payer)).body;
@@ -145,11 +155,11 @@ test.each([
   const after = await start(currency, 'zoe');
   expect([after.status, after.body.type]).toEqual([status, status === 409 ? '/problems/currency-stopped' : undefined]);
   if (status === 201) return;
-  // Other currencies go on, and a person ends it.
+  // Other currencies stay open, and a person ends the stop.
   expect((await start('GBP', 'zoe')).status).toBe(201);
   expect((await asShop(shop, '/checkouts/resume', { currency })).body).toMatchObject({ wasStopped: true });
   expect((await start(currency, 'zoe')).status).toBe(201);
-  // Once a person has allowed it again, the program does not stop it for a day.
+  // After a person resumed it, the program does not stop it for a day.
   for (const payer of ['eve', 'mal']) {
     const { orderId, reference } = (await start(currency, payer)).body;
     await happens(shop, reference, 'pay', { amount: 5 });

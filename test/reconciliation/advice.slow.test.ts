@@ -4,7 +4,8 @@ import { startReceiver } from '../support/receiver.ts';
 import { buy, happens, MAKERS, type Made } from './makers.ts';
 import { decide, letPass, look, startDesk, type Desk } from './support.ts';
 
-// Who does what a case says to do gets no new case by it. Nobody asks but the run and the commands.
+// The advice of each case is followed, and must not cause a new case. Only the runs and the
+// commands verify payments.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -22,7 +23,9 @@ afterAll(() => desk.stop());
 
 type Step = (reference: string) => Promise<unknown>;
 type End = [order: string | null, message: string | null, money: string | null];
-/** `first`: what somebody does about the case; then a run comes; and `then`. */
+/**
+ * `first`: the steps that a person takes for the case. A run follows, and then the steps of `then`.
+ */
 type Play = { made: Made; advice: string; first: Step[]; then?: Step[]; end: End };
 type Played = { reference: string; opened: string[]; cases: unknown[]; failure?: unknown };
 const played: Played[] = [];
@@ -82,27 +85,26 @@ const refundsOf = ([made, amount, order, message, money, alone]: (typeof REFUNDS
   const [gone, writes] = [at('reverse', { amount }), decides('refund', '--number', 'RF-1')];
   const byItself =
     money === null || /captured|NGN received 950000/.test(money) ? money : money.replace(/ returned.*/, '');
-  // Before an order is paid by it, verify is asked: it shows the refund, so the price is there, and
-  // pays by itself.
+  // Before the surplus pays the order, it is verified. The refund is visible then, so the exact
+  // price remains, and it pays without a decision.
   const writesToo: Step = made === 'overpaid' ? (reference) => decide(desk, reference, 'refund') : writes;
   return [
     {
       made,
-      advice: 'refund it, written down and shown later',
+      advice: 'refund it: recorded first, shown later',
       first: [writes],
       then: [gone],
       end: [order, message, money],
     },
     {
       made,
-      advice: 'refund it, there and at once here',
+      advice: 'refund it: made and recorded at once',
       first: [],
       then: [gone, writesToo],
       end: [order, message, money],
     },
-    // It left before anybody decided. Only a ledger on which something is booked says that it was
-    // returned.
-    { made, advice: 'refund it, and a run sees it first', first: [gone], end: [alone, message, byItself] },
+    // The money left before a decision. Only a ledger with a booked amount records it as returned.
+    { made, advice: 'refund it: a run sees it first', first: [gone], end: [alone, message, byItself] },
   ];
 };
 
@@ -120,46 +122,61 @@ const PLAYS: Play[] = [
   ...REFUNDS.flatMap(refundsOf),
   {
     made: 'underpaid',
-    advice: 'send it',
+    advice: 'accept it and send it',
     first: [decides('accept')],
     end: GOES('NGN received 100000 captured 100000'),
   },
-  { made: 'unproven, held', advice: 'send it', first: [decides('accept')], end: GOES(PAID) },
+  { made: 'unproven, held', advice: 'accept it and send it', first: [decides('accept')], end: GOES(PAID) },
   { made: 'paid_after_end', advice: 'reopen the order', first: [reopens], end: GOES(PAID) },
-  { made: 'unit_error', advice: 'the adapter is mended', first: [shows({ amount: 8500 })], end: GOES(PAID) },
+  { made: 'unit_error', advice: 'correct the adapter', first: [shows({ amount: 8500 })], end: GOES(PAID) },
   {
-    ...{ made: 'reversed', advice: 'write the number of the refund' },
+    ...{ made: 'reversed', advice: 'record the refund’s number' },
     ...{ first: [decides('refund', '--number', 'RF-2')], end: HELD(`${GONE} refunded 850000`) },
   },
   {
-    ...{ made: 'reversed', advice: 'stop the parcel, and open the proof' },
+    ...{ made: 'reversed', advice: 'open the proof and write it off' },
     ...{ first: [types('proof', 'ORDER'), lost], end: HELD(`${GONE} written_off 850000`) },
   },
-  { made: 'contradicted', advice: 'ask: it is paid', first: [shows()], end: GOES(PAID) },
-  { made: 'contradicted', advice: 'ask: they explain it', first: [decides('explain')], end: HELD(PAID) },
+  { made: 'contradicted', advice: 'ask the service: it is paid', first: [shows()], end: GOES(PAID) },
   {
     made: 'contradicted',
-    advice: 'ask: it is gone',
+    advice: 'ask the service: it explains the difference',
+    first: [decides('explain')],
+    end: HELD(PAID),
+  },
+  {
+    made: 'contradicted',
+    advice: 'ask the service: the money left',
     first: isGone,
     then: [lost],
     end: HELD(`${GONE} written_off 850000`),
   },
-  { made: 'contradicted, held', advice: 'ask: it is paid', first: [shows({ verifyOnly: true })], end: GOES(PAID) },
-  { made: 'absent_from_history', advice: 'ask: it is there', first: [listsIt], end: GOES(PAID) },
-  { made: 'absent_from_history', advice: 'ask: they explain it', first: [decides('explain')], end: HELD(PAID) },
-  { made: 'unknown_status', advice: 'the word is learnt', first: [shows()], end: GOES(PAID) },
-  { made: 'unproven', advice: 'it is proven', first: [shows({ amount: 8500 })], end: GOES(PAID) },
-  { made: 'unreadable', advice: 'it can be read', first: [forgive, at('pay', {})], end: GOES(PAID) },
   {
-    ...{ made: 'refund_not_shown', advice: 'do it there' },
+    made: 'contradicted, held',
+    advice: 'ask the service: it is paid',
+    first: [shows({ verifyOnly: true })],
+    end: GOES(PAID),
+  },
+  { made: 'absent_from_history', advice: 'ask the service: it is in the history', first: [listsIt], end: GOES(PAID) },
+  {
+    made: 'absent_from_history',
+    advice: 'ask the service: it explains the difference',
+    first: [decides('explain')],
+    end: HELD(PAID),
+  },
+  { made: 'unknown_status', advice: 'add the status word', first: [shows()], end: GOES(PAID) },
+  { made: 'unproven', advice: 'verify proves it', first: [shows({ amount: 8500 })], end: GOES(PAID) },
+  { made: 'unreadable', advice: 'the answer is readable again', first: [forgive, at('pay', {})], end: GOES(PAID) },
+  {
+    ...{ made: 'refund_not_shown', advice: 'make the refund at the service' },
     ...{ first: [at('reverse', { amount: 500 })], end: GOES(PART.replace(' captured', ' outflow 50000 captured')) },
   },
   {
-    ...{ made: 'refund_not_shown', advice: 'it went another way' },
+    ...{ made: 'refund_not_shown', advice: 'it was refunded another way' },
     ...{ first: [decides('refund', '--elsewhere')], end: GOES(`${PART} off_provider 50000`) },
   },
   {
-    ...{ made: 'refund_not_shown', advice: 'you keep it', first: [decides('keep')] },
+    ...{ made: 'refund_not_shown', advice: 'keep it', first: [decides('keep')] },
     end: GOES(`${PART} recovered 50000`),
   },
 ];
@@ -176,7 +193,7 @@ test.each(PLAYS.map(({ made, advice, end }, index) => [made, advice, index, end]
   },
 );
 
-test('reversed: a refund that was written down before it is shown is no case at all', async () => {
+test('reversed: a refund that is recorded before it is shown causes no case', async () => {
   const { reference } = await buy(desk);
   await types('orders', 'refund', 'ORDER', '8500', '--number', 'RF-3')(reference);
   for (const step of [run, at('reverse', {}), run, run]) await step(reference);
@@ -184,7 +201,7 @@ test('reversed: a refund that was written down before it is shown is no case at 
   expect(await look(desk, reference)).toEqual(expected(['paid', 'held', `${GONE} refunded 850000`]));
 });
 
-test('nor do eleven days of waiting bring one', async () => {
+test('eleven more days cause no case', async () => {
   const cases = () => desk.database.query('SELECT id, class, closed_at IS NULL AS open FROM cases ORDER BY id');
   const before = await cases();
   for (const { reference } of played) await letPass(desk, reference, '11 days');
@@ -192,7 +209,7 @@ test('nor do eleven days of waiting bring one', async () => {
   expect(await cases()).toEqual(before);
 });
 
-test('overpaid: what is refunded as the case says pays the order at once, and it goes out once', async () => {
+test('overpaid: a refund by the advice pays the order at once, and order.paid is sent once', async () => {
   const receiver = await startReceiver();
   const other = await startDesk({ env: receiver.env });
   try {

@@ -4,8 +4,7 @@ import { happens as isTold } from '../money/support.ts';
 import { buy, happens, payAsStranger, payUnseen } from './makers.ts';
 import { caseOf, decide, letPass, look, startDesk, type Desk } from './support.ts';
 
-// What hostile readers found by thinking in sequences, and what holds instead. Every order is one
-// of NGN 8500.00.
+// Regression tests of an adversarial review of event sequences. Every order is one of NGN 8500.00.
 
 let desk: Desk;
 let receiver: Receiver;
@@ -19,21 +18,24 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** Verify is asked where it matters, and later the list is heard. */
+/**
+ * Runs twice: the first run verifies the payment if necessary, and the second one applies the
+ * history.
+ */
 async function hear(reference: string): Promise<void> {
   const pass = () => letPass(desk, reference, '1 minute').then(() => desk.reconcile());
   await pass();
   await pass();
 }
 
-test('a chargeback that verify shows stays a case while the list goes on showing the money', async () => {
+test('a chargeback that verify shows stays a case while the history still shows the money', async () => {
   const { reference } = await buy(desk);
   await isTold(desk, reference, 'record', { status: 'CHARGEBACK', verifyOnly: true });
   await hear(reference);
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
 });
 
-test('a refund that only the list shows is no new charge', async () => {
+test('a refund that only the history shows is not a new charge', async () => {
   const { orderId, reference } = await buy(desk);
   await hear(reference);
   expect(await desk.run('orders', 'refund', orderId, '42.00', '--number', 'RF-1')).toMatchObject({ exit: 0 });
@@ -43,7 +45,7 @@ test('a refund that only the list shows is no new charge', async () => {
   expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
 });
 
-test('a stranger’s money stays held when the history lacks it', async () => {
+test('an unmatched payment stays held when the history lacks it', async () => {
   const reference = await payAsStranger(desk);
   await desk.reconcile();
   await happens(desk, reference, 'hide', { from: 'both', hidden: true });
@@ -57,11 +59,11 @@ test('an order whose contradiction was explained can be cancelled', async () => 
   expect(await look(desk, reference)).toMatchObject({ order: 'review', cases: ['contradicted 850000 0 NGN'] });
   expect(await decide(desk, reference, 'explain')).toMatchObject({ exit: 0 });
   expect(await desk.run('orders', 'cancel', reference, '--note', 'a test')).toMatchObject({ exit: 0 });
-  // Its money is another question now, and can be answered.
+  // Its money is now a new case, which can be decided.
   expect(await look(desk, reference)).toMatchObject({ order: 'cancelled', cases: ['paid_after_end 850000 0 NGN'] });
 });
 
-test('a message that a person sends all the same is held again by a later loss', async () => {
+test('a message that a person sent in spite of missing money is held again by a later loss', async () => {
   const { reference, orderId } = await buy(desk);
   await isTold(desk, reference, 'record', { status: 'FAILED', verifyOnly: true });
   expect(await look(desk, reference)).toMatchObject({ message: 'held' });
@@ -75,7 +77,7 @@ test('a message that a person sends all the same is held again by a later loss',
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
 });
 
-test('held money that a louder case hides is not given up with it', async () => {
+test('held money behind another case is not given up with that case', async () => {
   const { reference } = await buy(desk);
   await happens(desk, reference, 'pay', { times: 1, notify: false });
   await isTold(desk, reference, 'record', { status: 'FAILED', verifyOnly: true });
@@ -87,7 +89,7 @@ test('held money that a louder case hides is not given up with it', async () => 
   expect(await look(desk, reference)).toMatchObject({ cases: ['charged_again 850000 0 NGN'] });
 });
 
-test('what an adapter quotes of a row gets no address into a report', async () => {
+test('an error that quotes a row puts no e-mail address into a report', async () => {
   const GATEWAY_ADAPTER = new URL('../support/adapters/quoting.ts', import.meta.url).pathname;
   const other = await startDesk({ env: { GATEWAY_ADAPTER } });
   try {

@@ -10,21 +10,21 @@ import { startListService, type PageStyle } from '../support/list-service.ts';
 import { startProcess, type Running } from '../support/process.ts';
 import { TEST_KEY } from '../support/shop.ts';
 
-// Paid orders that were written by SQL, a service that lists what a test wants, and commands beside
-// them: no server.
+// Paid orders written by SQL, a service whose history a test controls, and commands. There is no
+// server.
 
 export type Paid = { reference: string; orderId: string; amount: bigint; currency: string; id: string; at: Date };
 export type Row = Record<string, unknown>;
-/** `report`: null where the command printed none. */
+/** `report` is null if the command printed none. */
 export type Ran = { exit: number | string; report: Report | null; out: string; err: string; peakMiB: number };
 export type Books = Awaited<ReturnType<typeof openBooks>>;
 
 const HOUR_MS = 3_600_000;
-/** A command waits for a lock of a test for as long as that wants. */
+/** A command waits for a test's lock as long as the test needs. */
 const PATIENT = { options: '-c lock_timeout=60000 -c statement_timeout=60000', application_name: 'command' };
 const ADAPTER = fileURLToPath(new URL('../support/adapters/shared.ts', import.meta.url));
 
-/** What the service says of a paid order. @param more laid over it */
+/** The record of a paid order at the service. @param more changes to it */
 export const rowOf = ({ reference, id, amount, currency, at }: Paid, more: Row = {}): Row => {
   const said = { id, reference, status: 'SUCCESS', amount: Number(formatMajor({ amount, currency })), currency };
   return { ...said, createdAt: at.toISOString(), ...more };
@@ -34,8 +34,8 @@ const DEFAULT: PageStyle = (data, { next }) => ({ status: true, data: { data, ha
 type Options = { count?: number; pageSize?: number; style?: PageStyle };
 
 /**
- * So many orders, newest first, that were paid until an hour ago, a minute apart. Verify and the
- * list agree with them.
+ * This many orders, newest first, paid one minute apart until an hour ago. Verify and the history
+ * agree with them.
  */
 export async function openBooks({ count = 24, pageSize = 4, style = DEFAULT }: Options = {}) {
   const database = await cloneDatabase();
@@ -63,7 +63,7 @@ export async function openBooks({ count = 24, pageSize = 4, style = DEFAULT }: O
     startProcess('src/cli.ts', { ...own, GATEWAY_CALLS_PER_SECOND: '0', GATEWAY_ADAPTER: ADAPTER, ...env }, words);
   const books = {
     ...{ database, service, orders, truth, start },
-    /** Called before verify or the list answers. */
+    /** Called before verify or the history answers. */
     ...{ onVerify: (): unknown => undefined, onPage: (page: number): unknown => page },
     reconcile: (words: string[] = [], env: Record<string, string> = {}): Promise<Ran> =>
       ranOf(start(['reconcile', '--json', ...words], env)),
@@ -75,7 +75,7 @@ export async function openBooks({ count = 24, pageSize = 4, style = DEFAULT }: O
   return books;
 }
 
-/** As the program writes them: they tell whether the next answer is news. */
+/** As the program writes them, so that it can tell whether the next answer is new. */
 export const writeDigests = (database: TestDatabase) =>
   database.query(`ALTER TABLE verifications DISABLE TRIGGER USER;
     UPDATE verifications SET digest = sha256(convert_to(format('["%s","%s","%s",null,%s,"%s","%s",null]',
@@ -83,8 +83,8 @@ export const writeDigests = (database: TestDatabase) =>
     ALTER TABLE verifications ENABLE TRIGGER USER`);
 
 /**
- * What a command said in the end. `peakMiB`: its resident memory at most; NaN where the system does
- * not say.
+ * The result of a command. `peakMiB`: its highest resident memory; NaN where the system does not
+ * report it.
  */
 export async function ranOf(run: Running): Promise<Ran> {
   const status = `/proc/${run.pid}/status`;
@@ -99,7 +99,7 @@ export async function ranOf(run: Running): Promise<Ran> {
   return { exit, report: out.startsWith('{') ? (JSON.parse(out) as Report) : null, out, err, peakMiB };
 }
 
-/** Holds what a statement locks. @returns lets it go */
+/** Holds the locks of a statement. @returns a function that releases them */
 export async function hold(database: TestDatabase, statement: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: database.url }).on('error', () => undefined);
   await client.connect();
@@ -116,7 +116,7 @@ export async function kill(database: TestDatabase, run: Running): Promise<void> 
 }
 
 /**
- * All that is booked and open, without ids and times. What the history reported may be applied
+ * All booked amounts and cases, without ids and times. The figures of the history may be applied
  * without a change.
  */
 export const booked = async ({ query }: TestDatabase) => ({

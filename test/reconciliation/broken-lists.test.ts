@@ -3,14 +3,13 @@ import { fileURLToPath } from 'node:url';
 import type { PageStyle } from '../support/list-service.ts';
 import { booked, kill, openBooks, rowOf, type Books, type Row } from './books.ts';
 
-// Lists that are not whole, that have no end, or that hold what nobody can read, or what nobody may
-// keep.
+// Histories that are incomplete or endless, or that contain unreadable or forbidden content.
 
 let books: Books;
 afterEach(() => books.close());
 const ours = () => books.orders.map((order) => rowOf(order));
 
-/** The run says that it is not completed, and why; nothing is booked, and no case is opened. */
+/** The run is incomplete and gives the reason. Nothing is booked, and no case is opened. */
 async function isIncomplete(why: RegExp): Promise<void> {
   const before = await booked(books.database);
   const { exit, report } = await books.reconcile();
@@ -20,7 +19,7 @@ async function isIncomplete(why: RegExp): Promise<void> {
   expect(books.service.calls.verified).toEqual([]);
 }
 
-test('a list that lacks more than ten payments and more than one in a hundred is not whole', async () => {
+test('a history that lacks more than ten payments and more than one in a hundred is incomplete', async () => {
   books = await openBooks();
   books.service.faults = [{ kind: 'cut', rows: 13 }];
   await isIncomplete(/lacks 11 of 24/);
@@ -30,37 +29,40 @@ test('a list that lacks more than ten payments and more than one in a hundred is
 });
 
 test.each([
-  ['is the first one', 0, 4],
-  ['leads back to the first one', 0, 8],
-  ['leads back to one in the middle', 8, 8],
-])('E5: a list whose every page, by numbers that go on, %s is not completed', async (_where, start, period) => {
+  ['is the first page', 0, 4],
+  ['leads back to the first page', 0, 8],
+  ['leads back to a middle page', 8, 8],
+])('a history whose every page, by rising numbers, %s is incomplete', async (_where, start, period) => {
   books = await openBooks();
   const all = ours();
   const at = (index: number) => (index < start + period ? index : start + ((index - start) % period));
-  // It has an end, so that a run that does not notice ends.
+  // The history ends, so that a run that misses the fault ends, too.
   books.service.rows = Array.from({ length: 400 }, (_, index) => all[at(index)] ?? {});
   await isIncomplete(/^page \d (of the history )?(has no new row|was read before)/);
 });
 
-test.each([{}, { merchant: 'another' }])('E5: a last row that comes for ever, changed (%j)', async (more) => {
-  let last: unknown;
-  const style: PageStyle = (rows, { page }) => {
-    last = rows.at(-1) ?? { ...(last as Row), ...more, receipt: page };
-    // It has an end, so that a run that does not notice ends.
-    return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
-  };
-  books = await openBooks({ style });
-  await isIncomplete(/^page \d+ of the history has no new row/);
-});
+test.each([{}, { merchant: 'another' }])(
+  'a last row that repeats for ever, changed (%j), makes the history incomplete',
+  async (more) => {
+    let last: unknown;
+    const style: PageStyle = (rows, { page }) => {
+      last = rows.at(-1) ?? { ...(last as Row), ...more, receipt: page };
+      // The history ends, so that a run that misses the fault ends, too.
+      return { status: true, data: { data: rows.length > 0 ? rows : [last], hasNextPage: page < 100 } };
+    };
+    books = await openBooks({ style });
+    await isIncomplete(/^page \d+ of the history has no new row/);
+  },
+);
 
-test('E5: a last page that reads like rows before it is no loop, where a list has no ids', async () => {
+test('without ids, a last page that equals earlier rows is not taken for a loop', async () => {
   books = await openBooks();
   const rows = [...ours(), { ...ours().at(-1), createdAt: new Date(0).toISOString() }];
   books.service.rows = rows.map((row) => ({ ...row, id: undefined }));
   expect(await books.reconcile()).toMatchObject({ exit: 1, report: { findings: { charged_again: 1 } } });
 });
 
-test('E10: what cannot be read is counted and said, and the rest is compared', async () => {
+test('unreadable rows are counted and reported, and the others are compared', async () => {
   books = await openBooks();
   const [first] = ours() as [Row];
   const odd = { reference: 'odd', status: 'P\tE\\N\nD\\.\r\0"\ud800', id: '\\', currency: 'N\tN', amount: 1 };
@@ -80,7 +82,7 @@ test('E10: what cannot be read is counted and said, and the rest is compared', a
 const KEY = ['sk_test', 'aB3dE6gH9jKm2N5pQ8sT1vW4xY7zA0cD'].join('_');
 const PIECE = KEY.slice(8, 20).toLowerCase();
 
-/** Rows of any table that have a text in them, in whatever case. */
+/** Rows of any table that contain a text, in upper or lower case. */
 async function rowsWith(text: string): Promise<string[]> {
   const named = `SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`;
   const tables = await books.database.query<{ name: string }>(named);
@@ -91,7 +93,7 @@ async function rowsWith(text: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-test('E4: our own key in the list, as whatever, is in no table and in nothing that is printed', async () => {
+test('our own key in any field of the history is in no table and in no output', async () => {
   books = await openBooks();
   const [first] = ours() as [Row];
   const as = (name: string, more: Row = {}) => ({ ...first, reference: `key${name}`, id: name, ...more, [name]: KEY });
@@ -105,7 +107,7 @@ test('E4: our own key in the list, as whatever, is in no table and in nothing th
   expect(`${out}${err}`.toLowerCase()).not.toContain(PIECE);
 });
 
-test('E4: our own key in the address of the next page is not kept with the checkpoint', async () => {
+test('our own key in the URL of the next page is not stored with the checkpoint', async () => {
   const style: PageStyle = (records, { next }) => ({
     records,
     links: { next: { href: next && `${next}&key=${KEY}` } },
@@ -114,7 +116,7 @@ test('E4: our own key in the address of the next page is not kept with the check
   books.service.rows = Array.from({ length: 40_000 }, (_, index) => ({ reference: `filler${index}`, status: 'open' }));
   const adapter = fileURLToPath(new URL('../services/adapters/absolute.ts', import.meta.url));
   const run = books.start(['reconcile'], { GATEWAY_SECRET_KEY: KEY, GATEWAY_ADAPTER: adapter });
-  // The first checkpoint is kept after two pages.
+  // The first checkpoint is stored after two pages.
   books.onPage = (page) => page === 4 && process.kill(run.pid, 'SIGKILL');
   await run.end();
   await kill(books.database, run);

@@ -4,8 +4,8 @@ import { befall, healService } from '../support/failures.ts';
 import { settle, statusOf } from '../support/outside.ts';
 import { startDesk, type Desk } from './support.ts';
 
-// The proof of cash: what the list shows less what was paid out is the balance. And what a restored
-// database lacks.
+// The proof of cash: the total of the history less the payouts equals the balance. And the money
+// that a restored database lacks.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -17,20 +17,20 @@ beforeAll(async () => {
 afterEach(() => healService(desk));
 afterAll(() => desk.stop());
 
-/** What the service answers once. */
+/** Sets one answer of the service. */
 const says = (endpoint: string, data: unknown, more: object = {}) =>
   befall(desk, endpoint, 'body', { body: { status: true, data }, ...more });
 const dallah = { currency: 'KWD', balance: '18.500', difference: '0.000' };
 const naira = (balance: string, difference: string) => ({ currency: 'NGN', balance, difference });
 const page = (data: unknown[], hasNextPage = false) => ({ data, hasNextPage });
 
-test('cash: the balances are what the history shows, to the last minor unit of each currency', async () => {
+test('cash: the balances equal the history, to the last minor unit of each currency', async () => {
   const { exit, report } = await desk.reconcile();
   expect({ exit, ...report }).toMatchObject({ exit: 0, verdict: 'agreed', transfers: [] });
   expect(new Set(report.balances)).toEqual(new Set([naira('17000.00', '0.00'), dallah]));
 });
 
-test('cash: what was paid out, on all pages, is no difference; a fee is one, and a line of the work list', async () => {
+test('cash: payouts on all pages are no difference, and a fee is one, with a line in the work list', async () => {
   const paidOut = [5_000, 2_000.5].map((amount, index) => ({ id: `out${index}`, amount, currency: 'NGN' }));
   await says('transfers', page(paidOut.slice(0, 1), true));
   await says('transfers', page(paidOut.slice(1)));
@@ -42,7 +42,7 @@ test('cash: what was paid out, on all pages, is no difference; a fee is one, and
   expect(report.transfers).toEqual([{ currency: 'NGN', total: '7000.50' }]);
   const fee = { currency: 'KWD', balance: '18.250', difference: '-0.250' };
   expect(report.balances).toEqual([naira('9999.50', '0.00'), fee]);
-  // A run that could not be completed does not know better.
+  // An incomplete run does not replace the known difference.
   await befall(desk, 'history', 'status');
   expect(await desk.reconcile()).toMatchObject({ exit: 2 });
   const { out } = await desk.run('cases', 'list', '--json');
@@ -57,20 +57,20 @@ test('cash: a currency whose whole balance is gone is a difference', async () =>
 
 test.each<[what: string, endpoint: string, data: unknown, more?: object]>([
   ['balances that are no list', 'balances', 'a lot'],
-  ['a balance that is not exact', 'balances', [{ currency: 'NGN', amount: '1e4' }]],
-  ['a balance of a currency that nobody knows', 'balances', [{ currency: 'ZZZ', amount: 1 }]],
+  ['an inexact balance', 'balances', [{ currency: 'NGN', amount: '1e4' }]],
+  ['a balance in an unknown currency', 'balances', [{ currency: 'ZZZ', amount: 1 }]],
   ['balances that fail', 'balances', [], { status: 500 }],
-  ['a payout that cannot be read', 'transfers', page([{ id: 'out' }])],
-  ['a payout that is not exact', 'transfers', page([{ id: 'out', amount: 0.001, currency: 'NGN' }])],
+  ['an unreadable payout', 'transfers', page([{ id: 'out' }])],
+  ['an inexact payout', 'transfers', page([{ id: 'out', amount: 0.001, currency: 'NGN' }])],
   ['payouts that fail', 'transfers', page([]), { status: 500 }],
-])('cash: %s: that is said, and the books are not called agreed', async (_what, endpoint, data, more = {}) => {
+])('cash: %s are reported, and the books are not called agreed', async (_what, endpoint, data, more = {}) => {
   await says(endpoint, data, more);
   const { exit, report } = await desk.reconcile();
   const reason = expect.stringMatching(/^balances and transfers could not be read: /) as unknown;
   expect({ exit, ...report }).toMatchObject({ exit: 1, verdict: 'findings', reason, balances: null, transfers: null });
 });
 
-test('E12: after a restore, what the list has and we lack is shown; a person says whose it is, and it pays it', async () => {
+test('after a restore, money that only the history has is shown, and a person assigns it to an order, which it pays', async () => {
   const lost = await desk.checkout();
   await settle(desk, lost.reference);
   const ofOrder = ['journal', 'messages', 'proof_payments', 'proofs', 'order_lines', 'payments'].map((table) => [

@@ -3,12 +3,12 @@ import type { Report } from '../../src/reconciliation/report.ts';
 import { MAKERS, type Made } from './makers.ts';
 import { look, startDesk, type Desk } from './support.ts';
 
-// Nobody asks but the run: no webhook comes, and no schedule runs.
+// Only the run verifies payments. No webhook comes, and no schedule runs.
 
 let desk: Desk;
 /**
- * The first run asks verify, the second one hears the list about what was news then, the third one
- * finds no more.
+ * The first run verifies, the second one applies the history to what was new then, and the third
+ * one finds nothing more.
  */
 const runs: { exit: number | string; report: Report }[] = [];
 const made = new Map<string, string>();
@@ -24,7 +24,7 @@ afterAll(() => desk.stop());
 const itemOf = (run: number, name: string) =>
   runs[run]?.report.items.find(({ reference }) => reference === made.get(name));
 
-// What the report says: expected, actual, held; of the work list: missing. The first run finds all.
+// From the report: expected, actual, held. From the work list: missing. The first run finds all.
 test.each<[Made, string, string, string, string]>([
   ['unknown_reference', '0.00', '8500.00', '8500.00', '0.00'],
   ['currency_mismatch', '0.00', '8500.00', '8500.00', '0.00'],
@@ -51,7 +51,7 @@ test.each<[Made, string, string, string, string]>([
   expect(about).toEqual([expect.objectContaining({ class: one, held, missing, reference: made.get(name) })]);
 });
 
-test('what was found is found again, and nothing more', async () => {
+test('later runs find the same cases and no others', async () => {
   expect(runs.map(({ exit }) => exit)).toEqual([1, 1, 1]);
   expect(runs[2]?.report.items).toEqual(runs[1]?.report.items);
   const counted = runs[2]?.report.findings ?? {};
@@ -60,7 +60,7 @@ test('what was found is found again, and nothing more', async () => {
   for (const { report } of runs) expect(report.identity.map(({ difference }) => difference)).toEqual(['0.00', '0.00']);
 });
 
-test('M5, M11: order.paid goes only where no source falls short', async () => {
+test('order.paid is sent only if no source reports missing money', async () => {
   const held = ['reversed', 'absent_from_history', 'contradicted'];
   for (const [name, reference] of made) {
     const message = (await look(desk, reference))?.message ?? null;
@@ -69,7 +69,7 @@ test('M5, M11: order.paid goes only where no source falls short', async () => {
   }
 });
 
-test('a dry run asks nobody and writes nothing', async () => {
+test('a dry run verifies nothing and writes nothing', async () => {
   const { reference } = await desk.checkout();
   const count = async () =>
     desk.database.query('SELECT (SELECT count(*) FROM journal) j, (SELECT count(*) FROM runs) r');

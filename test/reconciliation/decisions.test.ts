@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { buy, happens, MAKERS, type Made } from './makers.ts';
 import { caseOf, decide, look, startDesk, type Desk } from './support.ts';
 
-// The table of decisions, by the command that a person types. Nobody asks but the run and the
-// command.
+// The table of decisions, tested by typed commands. Only the run and the command verify payments.
 
 let desk: Desk;
-/** One for each decision that is allowed. */
+/** One for each allowed decision. */
 const made: string[] = [];
 beforeAll(async () => {
   desk = await startDesk({ worker: false });
@@ -40,7 +39,7 @@ const REFUSED: [Made, string, RegExp][] = [
 const SURPLUS = 'NGN received 1000000 captured 850000 returned 150000';
 const PART = 'NGN received 850000 captured 850000 refunded 50000';
 const ALLOWED: [Made, string, order: string | null, message: string | null, money: string | null][] = [
-  // Of what is held.
+  // Held money.
   ['underpaid', 'accept', 'paid', 'goes', 'NGN received 100000 captured 100000'],
   ['overpaid', 'accept', 'paid', 'goes', 'NGN received 1000000 captured 1000000'],
   ['unproven, held', 'accept', 'paid', 'goes', 'NGN received 850000 captured 850000'],
@@ -61,17 +60,17 @@ const ALLOWED: [Made, string, order: string | null, message: string | null, mone
   ['charged_again', 'keep', 'paid', 'goes', 'NGN received 1700000 captured 850000 retained 850000'],
   ['unknown_reference', 'keep', null, null, 'NGN received 850000 retained 850000'],
   ['contradicted, held', 'explain', 'review', null, 'NGN received 850000'],
-  // Of what is missing.
+  // Missing money.
   ['reversed', 'refund', 'paid', 'held', 'NGN received 850000 outflow 850000 captured 850000 refunded 850000'],
   ['reversed', 'write-off', 'paid', 'held', 'NGN received 850000 outflow 850000 captured 850000 written_off 850000'],
   ['reversed', 'explain', 'paid', 'held', 'NGN received 850000 outflow 850000 captured 850000'],
   ['contradicted', 'explain', 'paid', 'held', 'NGN received 850000 captured 850000'],
   ['absent_from_history', 'explain', 'paid', 'held', 'NGN received 850000 captured 850000'],
-  // Of what was to go, and is still there.
+  // Money that should have left and is still there.
   ['refund_not_shown', 'refund --elsewhere', 'paid', 'goes', `${PART} off_provider 50000`],
   ['refund_not_shown', 'keep', 'paid', 'goes', `${PART} recovered 50000`],
   ['refund_not_shown', 'explain', 'paid', 'goes', PART],
-  // Of words.
+  // Status words.
   ['unknown_status', 'explain', 'pending', null, null],
   ['unproven', 'explain', 'pending', null, null],
   ['unreadable', 'explain', 'pending', null, null],
@@ -100,14 +99,14 @@ test.each(ALLOWED.map((row, index) => [...row, index] as const))(
   },
 );
 
-/** The run asks verify, and the next one hears the list about what was news. */
+/** The first run verifies, and the second one applies the history to what was new then. */
 async function runTwice(): Promise<void> {
   for (let run = 0; run < 2; run += 1) await desk.reconcile();
 }
 const charge = (reference: string, amount: number) => happens(desk, reference, 'pay', { amount });
 const takeBack = (reference: string, amount: number) => happens(desk, reference, 'reverse', { amount });
 
-test('the same refund number is written down once, and a case that changed is not decided as it was seen', async () => {
+test('a refund number is recorded once, and a case that changed is not decided as it was seen', async () => {
   const { orderId, reference } = await buy(desk);
   const refunds = () => desk.database.query('SELECT external_id FROM refunds WHERE order_id = $1', [orderId]);
   await takeBack(reference, 500);
@@ -141,7 +140,7 @@ test('the same refund number is written down once, and a case that changed is no
   expect(await desk.run('cases', 'decide', '99999', '--as', 'keep', '--note', 'a test')).toMatchObject({ exit: 64 });
 });
 
-test('the number of a refund of held money is not written down as another refund of the order', async () => {
+test('the number of a refund of held money is not recorded again as a refund of the order', async () => {
   const { orderId, reference } = await buy(desk, { times: 2 });
   await runTwice();
   expect(await decide(desk, reference, 'refund', '--number', 'RF-9')).toMatchObject({ exit: 0 });
@@ -150,7 +149,7 @@ test('the number of a refund of held money is not written down as another refund
   expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [], money });
 });
 
-test('M1: what was refunded and is topped up to the price pays nothing', async () => {
+test('money that was refunded and then topped up to the price pays nothing', async () => {
   const { orderId, reference } = await buy(desk, { amount: 8499 });
   expect(await decide(desk, reference, 'refund')).toMatchObject({ exit: 0 });
   await desk.run('orders', 'reopen', orderId, '--note', 'a test');
@@ -160,7 +159,7 @@ test('M1: what was refunded and is topped up to the price pays nothing', async (
   expect(await look(desk, reference)).toMatchObject({ order: 'review', message: null, cases });
 });
 
-test('M8: what is explained covers what was seen, and nothing worse', async () => {
+test('an explanation covers the loss that was seen, and no larger loss', async () => {
   const { reference } = await buy(desk);
   await happens(desk, reference, 'record', { amount: 8000 });
   await runTwice();
@@ -173,23 +172,26 @@ test('M8: what is explained covers what was seen, and nothing worse', async () =
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 150000 NGN'] });
 });
 
-test.each(['M9', 'M10'])('%s: what went by a bank explains nothing in the list', async (name) => {
-  const { orderId, reference } = await buy(desk, { times: name === 'M10' ? 2 : 1 });
-  await runTwice();
-  if (name === 'M10') await decide(desk, reference, 'refund', '--elsewhere', '--number', 'SWIFT-1');
-  else await desk.run('orders', 'refund', orderId, '4500', '--number', 'SWIFT-1', '--elsewhere');
-  await runTwice();
-  expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
-  await takeBack(reference, name === 'M10' ? 8500 : 4000);
-  await runTwice();
-  const missing = name === 'M10' ? 850_000 : 400_000;
-  expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: [`reversed 0 ${missing} NGN`] });
-});
+test.each(['of the order', 'of a second charge'])(
+  'a refund %s by bank explains no outflow in the history',
+  async (name) => {
+    const { orderId, reference } = await buy(desk, { times: name === 'of a second charge' ? 2 : 1 });
+    await runTwice();
+    if (name === 'of a second charge') await decide(desk, reference, 'refund', '--elsewhere', '--number', 'SWIFT-1');
+    else await desk.run('orders', 'refund', orderId, '4500', '--number', 'SWIFT-1', '--elsewhere');
+    await runTwice();
+    expect(await look(desk, reference)).toMatchObject({ message: 'goes', cases: [] });
+    await takeBack(reference, name === 'of a second charge' ? 8500 : 4000);
+    await runTwice();
+    const missing = name === 'of a second charge' ? 850_000 : 400_000;
+    expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: [`reversed 0 ${missing} NGN`] });
+  },
+);
 
 test.each<[string, string, (reference: string) => Promise<unknown>]>([
-  ['M14: a third charge is held alone', '850000', (one) => charge(one, 8500)],
+  ['a third charge is held alone', '850000', (one) => charge(one, 8500)],
   [
-    'M15: one gone and another come is held',
+    'a reversed charge and a new one: the new one is held',
     '200000',
     async (one) => {
       await takeBack(one, 8500);

@@ -12,15 +12,15 @@ import { openBooks, type Books } from './books.ts';
 import { buy, happens } from './makers.ts';
 import { look, startDesk, type Desk } from './support.ts';
 
-// What keeps a list that is cut, or a figure that nobody has heard, from making cases.
+// Rules that keep an incomplete history, or a figure that was not applied, from opening cases.
 
-describe('a list that lacks more than ten paid payments, and more than one in a hundred of them', () => {
+describe('a history that lacks more than ten paid payments, and more than one in a hundred of them', () => {
   let books: Books;
   afterEach(() => books.close());
 
   /**
-   * A run whose list is so many of the newest payments.
-   * @returns how many are called absent, or why it is not whole
+   * A run whose history has only the newest payments.
+   * @returns how many are called absent, or why the history is incomplete
    */
   async function listed(rows: number): Promise<unknown> {
     books.service.faults = [{ kind: 'cut', rows }];
@@ -29,27 +29,27 @@ describe('a list that lacks more than ten paid payments, and more than one in a 
   }
   const lacks = (some: number, all: number) => expect.stringContaining(`lacks ${some} of ${all} `) as unknown;
 
-  test('those that are known to be absent count no more, and those that came back count again', async () => {
+  test('payments that are known to be absent do not count again, and payments that came back count again', async () => {
     books = await openBooks();
     expect(await listed(14)).toBe(10);
     expect(await listed(3)).toEqual(lacks(11, 24));
     expect(await listed(4)).toBe(20);
     expect(await listed(24)).toBe(0);
     expect(await listed(13)).toEqual(lacks(11, 24));
-    // Without any reading of the history, none of them is known to be absent.
+    // Without a reading of the history, no payment is known to be absent.
     await books.database
       .query(`UPDATE ledgers SET history_received = 0, history_transactions = '[]', history_word = NULL,
       history_read_at = NULL, history_reached_at = NULL`);
     expect(await listed(13)).toEqual(lacks(11, 24));
   });
 
-  test('one in a hundred may be absent at once where that is more than ten', async () => {
+  test('one in a hundred may be absent at once if that is more than ten', async () => {
     books = await openBooks({ count: 1_100, pageSize: 200 });
     expect(await listed(1_088)).toEqual(lacks(12, 1_100));
     expect(await listed(1_089)).toBe(11);
   });
 
-  test('what verify has said for less time than the list lags counts as little as what nobody has paid', async () => {
+  test('a payment that was verified within the history’s lag does not count as absent', async () => {
     books = await openBooks();
     const said = (ago: string) =>
       books.database.query(`BEGIN; SET LOCAL session_replication_role = replica;
@@ -62,7 +62,7 @@ describe('a list that lacks more than ten paid payments, and more than one in a 
   });
 });
 
-describe('what verify says after a run has heard the list', () => {
+describe('an answer of verify after a run has applied the history', () => {
   let desk: Desk;
   beforeAll(async () => {
     desk = await startDesk();
@@ -70,8 +70,8 @@ describe('what verify says after a run has heard the list', () => {
   afterAll(() => desk.stop());
 
   /**
-   * How a payment stands, and what the history reports of it: balance, word, whether a run has read
-   * that.
+   * The state of a payment, and the figures of the history: balance, status word, and whether a run
+   * has read it.
    */
   async function stands(reference: string) {
     const balance = 'history_received - history_outflow';
@@ -80,7 +80,7 @@ describe('what verify says after a run has heard the list', () => {
     return { ...(await look(desk, reference)), ...rows[0] };
   }
   const [list, sound] = ['850000 SUCCESS t', { message: 'goes', cases: [] }];
-  /** Of what is plainly equal nothing is kept: it was absent for a while. */
+  /** Equal figures are not stored, so the payment is absent for one run first. */
   async function buyHeard(): Promise<string> {
     const { reference } = await buy(desk);
     for (const hidden of [true, false]) {
@@ -93,23 +93,26 @@ describe('what verify says after a run has heard the list', () => {
   const says = (reference: string, said: object) => isTold(desk, reference, 'record', { ...said, verifyOnly: true });
 
   test.each<[says: string, said: object, finds: string | null]>([
-    ['the same by another word', { status: 'PAID' }, null],
-    ['that it failed', { status: 'FAILED' }, 'contradicted 0 850000 NGN'],
-    ['less, and not that any went', { amount: 8000 }, 'contradicted 0 50000 NGN'],
-    ['that a part went', { amount_refunded: 42 }, 'reversed 0 4200 NGN'],
-    ['that all went', { status: 'REVERSED' }, 'reversed 0 850000 NGN'],
-  ])('%s, and then that it is there: the list goes on showing it, and nothing stays open', async (_, said, finds) => {
-    const reference = await buyHeard();
-    await says(reference, said);
-    const found = finds === null ? sound : { message: 'held', cases: [finds] };
-    expect(await stands(reference)).toMatchObject({ ...found, list });
-    await says(reference, { status: 'SUCCESS', amount: 8500, amount_refunded: null });
-    expect(await stands(reference)).toMatchObject({ ...sound, list });
-    await desk.reconcile();
-    expect(await stands(reference)).toMatchObject({ ...sound, list });
-  });
+    ['the same with another status word', { status: 'PAID' }, null],
+    ['failed', { status: 'FAILED' }, 'contradicted 0 850000 NGN'],
+    ['a lower amount without an outflow', { amount: 8000 }, 'contradicted 0 50000 NGN'],
+    ['a partial refund', { amount_refunded: 42 }, 'reversed 0 4200 NGN'],
+    ['a full reversal', { status: 'REVERSED' }, 'reversed 0 850000 NGN'],
+  ])(
+    'verify says %s, and then that the money is there: the history still shows it, and no case stays open',
+    async (_, said, finds) => {
+      const reference = await buyHeard();
+      await says(reference, said);
+      const found = finds === null ? sound : { message: 'held', cases: [finds] };
+      expect(await stands(reference)).toMatchObject({ ...found, list });
+      await says(reference, { status: 'SUCCESS', amount: 8500, amount_refunded: null });
+      expect(await stands(reference)).toMatchObject({ ...sound, list });
+      await desk.reconcile();
+      expect(await stands(reference)).toMatchObject({ ...sound, list });
+    },
+  );
 
-  test('the same as the list that has shown it gone: it went once, and is one case', async () => {
+  test('verify repeats the reversal that the history has shown: one outflow and one case', async () => {
     const reference = await buyHeard();
     await happens(desk, reference, 'reverse');
     await says(reference, { status: 'SUCCESS', amount_refunded: null });
@@ -122,7 +125,7 @@ describe('what verify says after a run has heard the list', () => {
     expect((await desk.database.query('SELECT 1 FROM cases WHERE reference = $1', [reference])).length).toBe(2);
   });
 
-  test('R9: of two servers with one database, each goes by its own settings', async () => {
+  test('two servers with one database each use their own settings', async () => {
     const PORT = String(await freePort());
     const places = { PORT, DATABASE_URL: desk.database.url, GATEWAY_URL: desk.sandbox?.url ?? '' };
     const env = { ...places, GATEWAY_SECRET_KEY: TEST_KEY, CHECKOUTS_PER_MINUTE: '1', WORKER: 'off' };
@@ -139,20 +142,20 @@ describe('what verify says after a run has heard the list', () => {
   });
 });
 
-test('R10: no test waits for a time, or goes by the hour', () => {
-  // Of these, one ends what hangs, and the other is a flood of so many a second.
+test('no test sleeps, or depends on the time of day', () => {
+  // The first ends hanging servers, and the second sends a flood at a fixed rate.
   const others = readSources('test').filter(({ path }) => !/^test.(support|failures.(database|floods))/.test(path));
   const clocks = others.filter(({ code }) => /\b(sleep|setTimeout|retryTimes)\(|\.get\w*(Hours|Day|Date)\(/.test(code));
   expect(clocks.map(({ path }) => path)).toEqual([]);
 });
 
-test('R12: a postinstall without the dev dependencies says what is needed, and does not fail', () => {
+test('a postinstall without the dev dependencies prints what is needed and does not fail', () => {
   const script = readFileSync(new URL('../../prisma/generate.cjs', import.meta.url), 'utf8');
   const { status, stdout } = spawnSync(process.execPath, ['-e', script], { cwd: tmpdir(), encoding: 'utf8' });
   expect([status, stdout]).toEqual([0, expect.stringContaining('generate the client where')]);
 });
 
-test('R13: our migrations are dated in the past, so that a shop’s own come after them', () => {
+test('our migrations are dated in the past, so that a shop’s own come after them', () => {
   const now = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
   const names = readdirSync(new URL('../../prisma/migrations', import.meta.url)).filter((name) => /^\d/.test(name));
   expect([names.length > 0, names.filter((name) => name > now)]).toEqual([true, []]);

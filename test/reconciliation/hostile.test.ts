@@ -9,8 +9,8 @@ import { openBooks, rowOf } from './books.ts';
 import { buy, happens, payAsStranger } from './makers.ts';
 import { decide, letPass, look, startDesk, type Desk } from './support.ts';
 
-// What another hostile reader found: lists that tell a charge in several rows, and what is between
-// two decisions. Every order is one of NGN 8500.00.
+// Regression tests of another adversarial review: histories that show a charge in several rows, and
+// changes between two decisions. Every order is one of NGN 8500.00.
 
 type Row = Record<string, unknown>;
 
@@ -27,10 +27,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/**
- * What the history has from now on, as its honest rows of a payment are replaced. No other fault is
- * in wait then.
- */
+/** Replaces the rows of a payment in the history from now on, and removes all other faults. */
 async function listInstead(reference: string, replace: (row: Row) => Row[]): Promise<void> {
   const all = await desk.sandboxGet<{ list: Row[] }[]>('/transactions');
   const rows = all.flatMap(({ list }) => list);
@@ -39,14 +36,17 @@ async function listInstead(reference: string, replace: (row: Row) => Row[]): Pro
   await befall(desk, 'history', 'body', { body: { status: true, data: { data, hasNextPage: false } }, times: 0 });
 }
 
-/** Verify is asked where it matters, and later the list is heard. */
+/**
+ * Runs twice: the first run verifies the payment if necessary, and the second one applies the
+ * history.
+ */
 async function hear(reference: string): Promise<void> {
   const pass = () => letPass(desk, reference, '1 minute').then(() => desk.reconcile());
   await pass();
   await pass();
 }
 
-test('the run does not say agreed while the list has a reference of the other mode, which it cannot hear', async () => {
+test('a run does not agree while the history has a reference of the other mode, which it cannot apply', async () => {
   const reference = await payAsStranger(desk);
   await desk.reconcile();
   await decide(desk, reference, 'keep');
@@ -74,9 +74,9 @@ const five = {
 const booked = { message: 'goes', cases: [], money: ['NGN received 850000 outflow 500 captured 850000 refunded 500'] };
 test.each([
   ['gone', CHARGEBACK, 'newer', 0, all],
-  ['gone, without a figure', { ...CHARGEBACK, amount: undefined }, 'newer', 0, all],
-  ['gone in part', FIVE_BACK, 'older', 0, five],
-  ['gone in part, as a person has booked', FIVE_BACK, 'newer', 5, booked],
+  ['reversed', { ...CHARGEBACK, amount: undefined }, 'newer', 0, all],
+  ['reversed without a figure', FIVE_BACK, 'older', 0, five],
+  ['partly refunded', FIVE_BACK, 'newer', 5, booked],
 ])(
   'rows of one id, paid and then %s (%j; it is the %s one), are one charge',
   async (_what, says, which, back, stands) => {
@@ -89,19 +89,19 @@ test.each([
   },
 );
 
-test('a chargeback with an id of its own, which verify and the list say, is a case, and order.paid is held', async () => {
+test('a chargeback with its own id, in verify and the history, opens a case and holds order.paid', async () => {
   const { reference } = await buy(desk);
   let data: Row = {};
   await listInstead(reference, (row) => [(data = { ...row, ...CHARGEBACK, id: 'of its own' }), row]);
   await befall(desk, 'verify', 'body', { reference, body: { status: true, data }, times: 0 });
   await tell(desk, reference);
   await hear(reference);
-  // It may also be a second charge that came and went, so both sources together show no loss, and
+  // It may also be a second charge that came and left. So both sources together show no loss, but
   // verify alone does.
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
 
-test('an outflow under a reference that is not ours is beyond reach, and nothing is unexplained', async () => {
+test('an outflow under an unknown reference is beyond reach, and nothing is unexplained', async () => {
   const { reference } = await buy(desk);
   const ghost = { id: 'ghost', reference: 'ghostofthepast', status: 'REFUNDED', amount: -8500 };
   await listInstead(reference, (row) => [row, { ...row, ...ghost }]);
@@ -126,7 +126,7 @@ test('a payment with a ledger in a second currency counts once in the sums', asy
   expect(await earned()).toBe(before + 8500);
 });
 
-test('a run of a time between a stranger’s payment and its refund raises nothing again', async () => {
+test('a run over a window between an unmatched payment and its refund opens no case again', async () => {
   const reference = await payAsStranger(desk);
   await desk.reconcile();
   await decide(desk, reference, 'refund', '--number', 'RF-of-a-stranger');
@@ -139,7 +139,7 @@ test('a run of a time between a stranger’s payment and its refund raises nothi
   expect(await look(desk, reference)).toEqual(settled);
 });
 
-test('a stranger’s money stays held when its own row rolls off, less the part whose row stays', async () => {
+test('an unmatched payment stays held when its row rolls off, less the refund whose row remains', async () => {
   const reference = await payAsStranger(desk);
   await desk.reconcile();
   expect(await look(desk, reference)).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
@@ -148,7 +148,7 @@ test('a stranger’s money stays held when its own row rolls off, less the part 
   expect(await look(desk, reference)).toMatchObject({ cases: ['unknown_reference 849500 0 NGN'] });
 });
 
-test('a refund that is not shown comes back as a case when a second charge beside it was kept', async () => {
+test('a refund that is not shown is a case again after a second charge beside it was kept', async () => {
   const { orderId, reference } = await buy(desk);
   await desk.run('orders', 'refund', orderId, '500', '--number', 'RF-unseen');
   await letPass(desk, reference, '11 days');
@@ -161,14 +161,14 @@ test('a refund that is not shown comes back as a case when a second charge besid
   expect(await look(desk, reference)).toMatchObject({ cases: ['refund_not_shown 0 50000 NGN'] });
 });
 
-test('a row of the list that doubts a paid order asks verify, which holds its message', async () => {
+test('a history row that doubts a paid order causes a verification, which holds its message', async () => {
   const { reference } = await buy(desk);
   await happens(desk, reference, 'record', { disputed: true });
   await desk.reconcile();
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
 
-test('an amount 100 times too large, of an adapter that is mended then: it pays, and nothing is held', async () => {
+test('an amount 100 times too large pays after the adapter is corrected, and nothing is held', async () => {
   const { reference } = await desk.checkout();
   await isTold(desk, reference, 'pay', { amount: 850_000 });
   expect(await look(desk, reference)).toMatchObject({ order: 'review', cases: ['unit_error 85000000 0 NGN'] });
@@ -177,8 +177,8 @@ test('an amount 100 times too large, of an adapter that is mended then: it pays,
 });
 
 /**
- * Waits until its `order.paid` is as this condition says.
- * @param statement finds it, or changes it as well
+ * Waits until the order's `order.paid` meets this condition.
+ * @param statement finds the message, or also changes it
  */
 const paidIs = (orderId: string, condition: string, statement = 'SELECT 1 FROM messages') => {
   const returning = statement.startsWith('UPDATE') ? 'RETURNING 1' : '';
@@ -186,7 +186,7 @@ const paidIs = (orderId: string, condition: string, statement = 'SELECT 1 FROM m
   return eventually(async () => (await desk.database.query(sql, [orderId])).length === 1);
 };
 
-test('a message that was given up, and then held, is on the work list as given up when it is no longer held', async () => {
+test('a message that was given up and then held is listed as given up when the hold ends', async () => {
   const { orderId, reference } = await buy(desk);
   const old = `UPDATE messages SET next_try_at = now(), first_try_at = now() - interval '4 days'`;
   await paidIs(orderId, 'tries > 0 AND leased_until IS NULL', old);
@@ -199,7 +199,7 @@ test('a message that was given up, and then held, is on the work list as given u
   expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ class: 'message', orderId }));
 });
 
-test('a message that is taken while it is held is written as sent', async () => {
+test('a message that the receiver accepts while it is held is recorded as sent', async () => {
   const { orderId, reference } = await desk.checkout();
   const asked: ((status: number) => void)[] = [];
   receiver.answer(({ data }) => (data.orderId === orderId ? new Promise((answer) => asked.push(answer)) : 500));
@@ -211,7 +211,7 @@ test('a message that is taken while it is held is written as sent', async () => 
   await paidIs(orderId, 'sent_at IS NOT NULL AND held_by IS NULL');
 });
 
-test('a failed order keeps its address while it may go on; one that has ended does not', async () => {
+test('a failed order keeps its address while it can still be paid, and an ended one does not', async () => {
   const email = 'may.go.on@example.com';
   const { orderId, reference } = await desk.checkout({ email });
   await happens(desk, reference, 'fail');
@@ -222,7 +222,7 @@ test('a failed order keeps its address while it may go on; one that has ended do
   expect(await erase()).toMatchObject({ erased: 1, open: [] });
 });
 
-test('a run that broke goes on anew under an adapter that reads amounts otherwise', async () => {
+test('an interrupted run starts again under an adapter that reads amounts differently', async () => {
   const books = await openBooks({ count: 12 });
   try {
     books.service.rows = books.orders.map((order) => rowOf(order, { amount: Number(order.amount) }));
@@ -237,8 +237,8 @@ test('a run that broke goes on anew under an adapter that reads amounts otherwis
   }
 });
 
-// The last one: of a currency that nobody knows, a run might break for all others, and for ever.
-test('verify that says reversed in a currency that is none proves nothing, and breaks no run and no story', async () => {
+// An unknown currency could break every later run.
+test('a reversal in an unknown currency proves nothing, and breaks neither run nor explain', async () => {
   const { orderId, reference } = await buy(desk);
   await isTold(desk, reference, 'record', { status: 'REVERSED', currency: 'USDC' });
   await hear(reference);
@@ -247,7 +247,7 @@ test('verify that says reversed in a currency that is none proves nothing, and b
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['contradicted 0 850000 NGN'] });
 });
 
-test('a chargeback after a refund of a part takes the rest, although it names what was refunded before', async () => {
+test('a chargeback after a partial refund takes the rest, although it names the refunded amount', async () => {
   const { orderId, reference } = await buy(desk);
   await desk.run('orders', 'refund', orderId, '5', '--number', reference);
   await isTold(desk, reference, 'record', { amount_refunded: 5 });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { formatMajor, minorDigits, parseMajor } from '../../src/platform/money.ts';
 import { openBooks, rowOf, writeDigests, type Books, type Paid, type Ran, type Row } from './books.ts';
 
-// A hundred thousand orders and rows: of each class a few are planted, in three currencies, and
-// nothing else is found.
+// A hundred thousand orders and rows in three currencies, with a few differences of each class.
+// Only these differences are found.
 
 const COUNT = 100_000;
 const CURRENCIES = ['NGN', 'KWD', 'XOF'];
@@ -15,8 +15,8 @@ const GHS = 'currency_mismatch GHS 8500 0';
 const unitOf = (currency: string): bigint => 10n ** BigInt(minorDigits(currency) ?? 0);
 
 /**
- * What the list shows in place of an order's own row, what verify says (null: paid), and what must
- * be found by that.
+ * The rows that replace an order's own row, the answer of verify (null: paid), and the class that
+ * must be found.
  */
 type Plant = [what: string, list: Row[], verify: Row | null, ...finds: string[]];
 function plantsOf({ amount, currency }: Paid): Plant[] {
@@ -50,7 +50,7 @@ const list: Row[] = [];
 const expected: string[] = [];
 const asked: string[] = [];
 
-/** Rows that are about no order of ours: a stranger's, set aside, and unreadable. */
+/** Rows without an order: an unmatched payment, a row that is set aside, and an unreadable row. */
 function plantOthers(stranger: Paid): void {
   const { reference, currency, amount } = stranger;
   expected.push(`${reference} unknown_reference ${currency} ${amount} 0`);
@@ -59,7 +59,7 @@ function plantOthers(stranger: Paid): void {
   list.push(rowOf(stranger, { amount: '1e3' }), rowOf(stranger, { reference: null }));
 }
 
-/** Some were paid in other currencies, some were not paid, and some have a refund. */
+/** Some orders were paid in other currencies, some were not paid, and some have a refund. */
 async function prepare(unpaid: string[], refunded: Paid[]): Promise<void> {
   const key = (table: string) => (table === 'orders' ? 'id' : 'reference');
   const inOthers = (table: string) =>
@@ -98,8 +98,8 @@ beforeAll(async () => {
       list.push(...rows.map((more) => rowOf(order, more)));
       books.truth.set(reference, rowOf(order, verify ?? paid));
       expected.push(...finds.map((find) => `${reference} ${find}`));
-      // A row that is shown twice looks different once, until its payment was verified and the rows
-      // were applied.
+      // A row that is shown twice looks different until its payment was verified and the rows were
+      // applied.
       if (verify !== null || finds.length > 0 || what === 'one row that was read twice') asked.push(reference);
       if (what.startsWith('unpaid')) unpaid.push(reference);
       if (what.endsWith('refunded')) refunded.push(order);
@@ -113,7 +113,7 @@ beforeAll(async () => {
 }, RUN_MS);
 afterAll(() => books.close());
 
-/** By the test's own sum, in minor units. */
+/** The sum that the test computes itself, in minor units. */
 function listedIn(currency: string): bigint {
   const once = new Map(list.map((row) => [row.id === null ? row : JSON.stringify([row.reference, row.id]), row]));
   const amountOf = (value: unknown) => parseMajor(String(value), currency) ?? 0n;
@@ -140,7 +140,7 @@ function say({ report, peakMiB }: Ran): void {
 }
 
 test(
-  '100,000 rows beside 100,000 orders: what was planted is found with its class, and nothing else is',
+  '100,000 rows beside 100,000 orders: each planted difference is found with its class, and nothing else',
   async () => {
     const ran = await books.reconcile();
     say(ran);
@@ -171,7 +171,7 @@ test(
 );
 
 test(
-  'a second run finds the same, and writes nothing',
+  'a second run finds the same and writes nothing',
   async () => {
     const [before, seen] = [await written(), await cases()];
     const ran = await books.reconcile();

@@ -5,7 +5,8 @@ import { tell } from '../money/support.ts';
 import { befall } from '../support/failures.ts';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// Lists that show less late, show more again, or are in doubt. Every order is one of NGN 8500.00.
+// Histories that show outflow late, show money again, or have a doubt. Every order is one of NGN
+// 8500.00.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -17,9 +18,9 @@ const { verifySays, listShows, buy } = scripted(() => desk);
 
 test.each([
   ['in part', '4000', { amount_refunded: 4000 }, 'goes', true],
-  ['in part, before the list was ever heard', '4000', { amount_refunded: 4000 }, 'goes', false],
+  ['in part, before the history was ever applied', '4000', { amount_refunded: 4000 }, 'goes', false],
   ['whole', '8500', { status: 'REFUNDED' }, 'held', true],
-])('what went back %s is no case of a list that never shows it', async (_how, back, says, message, isHeard) => {
+])('money refunded %s is no case if the history never shows the refund', async (_how, back, says, message, isHeard) => {
   const { reference, orderId } = await buy();
   if (isHeard) await listShows(reference, {});
   await desk.run('orders', 'refund', orderId, back, '--number', `RF-${reference}`);
@@ -31,7 +32,7 @@ test.each([
   }
 });
 
-test('a list that shows a refund only as a smaller amount has shown it, and a later chargeback of the rest', async () => {
+test('a refund that the history shows as a smaller amount counts as shown, and a later chargeback of the rest is a case', async () => {
   const { reference, orderId } = await buy();
   await listShows(reference, {});
   await desk.run('orders', 'refund', orderId, '4400', '--number', `RF-${reference}`);
@@ -47,20 +48,20 @@ test('a list that shows a refund only as a smaller amount has shown it, and a la
   expect(await listShows(reference, ...rows)).toMatchObject({ cases: [], money });
 });
 
-test('a dispute that only the list tells is a case, and so is the money that is won back after the write-off', async () => {
+test('a dispute that only the history reports is a case, and so is the money won back after a write-off', async () => {
   const { reference } = await buy();
   expect(await listShows(reference, {})).toMatchObject({ cases: [] });
   expect(await listShows(reference, { status: 'CHARGEBACK' })).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
   expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
   expect(await listShows(reference, { status: 'CHARGEBACK' })).toMatchObject({ cases: [] });
-  // Absent, or by a word that proves nothing, it has not come back.
+  // An absent row, or a status word that proves nothing, does not mean that the money came back.
   expect(await listShows(reference)).toMatchObject({ cases: [] });
   expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases: [] });
   expect(await listShows(reference, {})).toMatchObject({ cases: ['refund_not_shown 0 850000 NGN'] });
 });
 
 test.each([3400, 8500])(
-  'after a won dispute, a refund of %s that the list shows late is no second charge',
+  'after a won dispute, a refund of %s that the history shows late is no second charge',
   async (amount) => {
     const { reference, orderId } = await buy();
     for (const says of [{ status: 'CHARGEBACK' }, {}]) {
@@ -77,7 +78,7 @@ test.each([3400, 8500])(
   },
 );
 
-test('a dispute that the history reports as won in a row of its own is explained once verify reports it, too', async () => {
+test('a dispute that the history reports as won in another row is explained once verify reports it, too', async () => {
   const { reference } = await buy();
   await verifySays(reference, { status: 'CHARGEBACK' });
   const lost = { id: `C-${reference}`, status: 'CHARGEBACK', amount: -8500 };
@@ -92,7 +93,7 @@ test('a dispute that the history reports as won in a row of its own is explained
   expect(await listShows(reference, {}, lost, won)).toMatchObject({ message: 'goes', cases: [] });
 });
 
-test('a stranger’s refund that nobody makes is asked for after ten days', async () => {
+test('a refund of an unmatched payment that is not made opens a case after ten days', async () => {
   const reference = 'strangerwhowaits';
   expect(await listShows(reference, {})).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
   await decide(desk, reference, 'refund', '--number', 'RF-1');
@@ -102,7 +103,7 @@ test('a stranger’s refund that nobody makes is asked for after ten days', asyn
   expect(await listShows(reference, { status: 'REFUNDED' })).toMatchObject({ cases: [] });
 });
 
-test('money in doubt that the list shows as refunded pays nothing when verify says the same without a doubt', async () => {
+test('money in doubt that the history shows as refunded pays nothing when verify drops the doubt', async () => {
   const { reference } = await desk.checkout();
   await verifySays(reference, { paymentStatus: 'PROCESSING' });
   expect(await look(desk, reference)).toMatchObject({ order: 'review', cases: ['unproven 850000 0 NGN'] });
@@ -113,7 +114,7 @@ test('money in doubt that the list shows as refunded pays nothing when verify sa
   expect(await look(desk, reference)).toEqual({ order: 'review', message: null, cases, money });
 });
 
-test('a refund that only the list shows is not forgotten when verify says another state, and then the first again', async () => {
+test('a refund that only the history shows is kept when verify changes its state and changes it back', async () => {
   const { reference, orderId } = await buy();
   await desk.run('orders', 'refund', orderId, '3400', '--number', `RF-${reference}`);
   const gone = { id: `R-${reference}`, amount: -3400 };
@@ -123,18 +124,18 @@ test('a refund that only the list shows is not forgotten when verify says anothe
   await verifySays(reference, { status: 'PENDING' });
   await verifySays(reference);
   expect(await look(desk, reference)).toMatchObject(stands);
-  // A dispute, won: verify has reported all of it as gone, and now reports nothing as gone.
+  // A dispute, won: verify has reported all of it as outflow, and now reports none.
   await verifySays(reference, { status: 'CHARGEBACK' });
   expect(await look(desk, reference)).toMatchObject({ cases: ['reversed 0 510000 NGN'] });
   await verifySays(reference);
   const back = { ...stands, cases: ['refund_not_shown 0 340000 NGN'] };
   expect(await listShows(reference, {}, gone)).toMatchObject(back);
-  // From now on, verify names it, too.
+  // From now on, verify reports it, too.
   await verifySays(reference, { amount_refunded: 3400 });
   expect(await listShows(reference, {}, gone)).toMatchObject(stands);
 });
 
-test('a list that showed a refund late, and then more than before, shows a second charge', async () => {
+test('a history that showed a refund late, and then more than before, shows a second charge', async () => {
   const { reference, orderId } = await buy();
   await listShows(reference, {});
   await desk.run('orders', 'refund', orderId, '3400', '--number', `RF-${reference}`);
@@ -147,7 +148,7 @@ test('a list that showed a refund late, and then more than before, shows a secon
   expect(again).toMatchObject({ cases: ['charged_again 340000 0 NGN'] });
 });
 
-test('a list’s doubt about a paid order is a case until the list has none, whatever verify goes on saying', async () => {
+test('a doubt of the history about a paid order is a case until the history drops it, whatever verify reports', async () => {
   const { reference } = await buy();
   const stands = { message: 'held', cases: ['contradicted 0 850000 NGN'] };
   expect(await listShows(reference, { disputed: true })).toMatchObject(stands);
@@ -159,7 +160,7 @@ test('a list’s doubt about a paid order is a case until the list has none, wha
   expect(await listShows(reference, {})).toMatchObject({ message: 'goes', cases: [] });
 });
 
-test('a second charge that went out before anybody decided about it is booked as returned', async () => {
+test('a second charge that was refunded before a decision is booked as returned', async () => {
   const { reference } = await buy();
   const second = { id: `B-${reference}` };
   const gone = { ...second, status: 'REFUNDED' };
@@ -182,7 +183,7 @@ test('money that the history doubts pays nothing by itself', async () => {
   expect(await look(desk, reference)).toMatchObject(waits);
 });
 
-test('an order that a person accepts over a later doubt of the history is held, and so is its message', async () => {
+test('a later doubt of the history holds an order that a person accepted, and its message', async () => {
   const { reference } = await desk.checkout();
   await verifySays(reference, { amount: 8000 });
   await decide(desk, reference, 'accept');
@@ -201,7 +202,7 @@ test('a loss that was explained while verify said pending is a case again when v
   expect(await look(desk, reference)).toMatchObject({ cases: ['contradicted 0 850000 NGN'] });
 });
 
-test('what a person sends although money is missing is held again when more is missing', async () => {
+test('a message sent in spite of missing money is held again when more is missing', async () => {
   const { reference, orderId } = await buy();
   await verifySays(reference, { amount_refunded: 3400 });
   const missing = { message: 'held', cases: ['reversed 0 340000 NGN'] };
@@ -215,7 +216,7 @@ test('what a person sends although money is missing is held again when more is m
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
 });
 
-test('a payment refunded in part that the history lacks for a day is absent, and nothing of it is lost', async () => {
+test('a payment refunded in part that the history lacks for a day is absent, and keeps its refund', async () => {
   const { reference, orderId } = await buy();
   await desk.run('orders', 'refund', orderId, '3400', '--number', `RF-${reference}`);
   await verifySays(reference, { amount_refunded: 3400 });
@@ -223,13 +224,13 @@ test('a payment refunded in part that the history lacks for a day is absent, and
   expect(await listShows(reference, {}, row)).toMatchObject({ cases: [] });
   expect(await listShows(reference)).toMatchObject({ cases: ['absent_from_history 0 510000 NGN'] });
   const money = ['NGN received 850000 outflow 340000 captured 850000 refunded 340000'];
-  // The charge is beyond the cut, and its refund is not.
+  // The history lacks the charge, and shows its refund.
   expect(await listShows(reference, row)).toMatchObject({ money });
   expect(await listShows(reference, {}, row)).toMatchObject({ cases: [], money });
 });
 
 test.each(['as a row', 'as a state'])(
-  'what the list shows as gone, %s, pays no order of which no webhook came',
+  'outflow that the history shows, %s, keeps an order without a webhook from being paid',
   async (how) => {
     const { reference } = await desk.checkout();
     const data = { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN' };
@@ -245,7 +246,7 @@ test.each(['as a row', 'as a state'])(
   },
 );
 
-test('each column of a ledger is written when its row is there already', async () => {
+test('each column of a ledger is written when its row already exists', async () => {
   const text = `SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'public'
     AND table_name = 'ledgers' AND column_name NOT IN ('reference', 'currency', 'history_word')`;
   const columns = (await desk.database.query<{ name: string }>(text)).map(({ name }) => name);

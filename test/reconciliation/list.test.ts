@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { buy, happens, payAsStranger, payUnseen } from './makers.ts';
 import { letPass, look, startDesk, type Desk } from './support.ts';
 
-// What the list shows, and what is no case. Nobody asks but the run.
+// Cases and non-cases from the history alone. Only the run verifies payments.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -15,14 +15,14 @@ afterAll(() => desk.stop());
 type Row = { reference: string };
 const rowsOf = async (one: Desk) =>
   (await one.sandboxGet<{ list: Row[] }[]>('/transactions')).flatMap(({ list }) => list);
-/** The list of the next run: these pages. */
+/** Sets the pages of the history for the next run. */
 async function list(one: Desk, ...pages: unknown[][]): Promise<void> {
   for (const [index, data] of pages.entries()) {
     const body = { status: true, data: { data, total: 500, hasNextPage: index < pages.length - 1 } };
     await one.sandboxPost('/faults', { endpoint: 'history', kind: 'body', body });
   }
 }
-/** A stranger's row: nobody has asked for it here. */
+/** The row of an unmatched payment. */
 const strange = (index: number, more: object = {}) => {
   return {
     id: `strange-${index}`,
@@ -34,7 +34,7 @@ const strange = (index: number, more: object = {}) => {
   };
 };
 
-test('E8, P10, P16, P25: what is open, failed, refunded, set aside, in capitals or listed twice is no case', async () => {
+test('rows that are open, failed, refunded, set aside, in capitals or listed twice are no case', async () => {
   await desk.checkout();
   for (const act of ['fail', 'expire']) await happens(desk, (await desk.checkout()).reference, act);
   await happens(desk, (await desk.checkout()).reference, 'record', { currency: 'USD' });
@@ -47,7 +47,7 @@ test('E8, P10, P16, P25: what is open, failed, refunded, set aside, in capitals 
   const { reference } = await desk.checkout();
   await happens(desk, reference, 'record', { reference: reference.toUpperCase() });
   await happens(desk, reference, 'pay');
-  // Fifty sales of a till, rows of the live mode, and two that a stranger did not pay.
+  // Fifty sales of a till, rows of the live mode, and two unpaid rows without an order.
   const tills = Array.from({ length: 50 }, (_, index) => strange(index, { status: 'SUCCESS', channel: 'till' }));
   const isOther = [{ livemode: true }, { mode: 'live' }, { environment: 'production' }];
   const lives = isOther.map((more, index) => strange(100 + index, { status: 'SUCCESS', amount: 7, ...more }));
@@ -69,7 +69,7 @@ test('E8, P10, P16, P25: what is open, failed, refunded, set aside, in capitals 
   expect(await desk.database.query('SELECT 1 FROM cases')).toEqual([]);
 });
 
-test('E9: two charges without ids are two, and one of another currency is held beside', async () => {
+test('two charges without ids count as two, and one in another currency is held', async () => {
   const [twice, other] = [await payUnseen(desk, { id: null }, { times: 2 }), await payUnseen(desk)];
   await happens(desk, other, 'pay', { currency: 'USD' });
   for (let run = 0; run < 2; run += 1) await desk.reconcile();
@@ -78,7 +78,7 @@ test('E9: two charges without ids are two, and one of another currency is held b
   expect(await look(desk, other)).toMatchObject({ order: 'paid', money, cases: ['currency_mismatch 850000 0 USD'] });
 });
 
-test('M26: a run of what is new judges no totals, and asks verify', async () => {
+test('a run of new rows judges no totals, and verifies', async () => {
   const [{ reference }, stranger] = [await buy(desk), await payAsStranger(desk)];
   await desk.reconcile();
   const since = new Date();
@@ -99,7 +99,7 @@ test('M26: a run of what is new judges no totals, and asks verify', async () => 
   expect(await look(desk, stranger)).toMatchObject({ cases: ['unknown_reference 950000 0 NGN'] });
 });
 
-test('P2, E10: one payment that verify forbids, and a row that nobody can read, keep no other from being paid', async () => {
+test('a payment that verify forbids, and an unreadable row, keep no other order from being paid', async () => {
   const [forbidden, ...others] = await Promise.all(Array.from({ length: 4 }, () => payUnseen(desk)));
   const fault = { endpoint: 'verify', reference: forbidden, kind: 'status', status: 403, body: '<html>no</html>' };
   await desk.sandboxPost('/faults', { ...fault, contentType: 'text/html' });
@@ -113,14 +113,14 @@ test('P2, E10: one payment that verify forbids, and a row that nobody can read, 
   expect(await look(desk, forbidden ?? '')).toMatchObject({ order: 'paid', cases: [] });
 });
 
-test('P5, E6: a list is whole where it says that it ends, whatever total it names', async () => {
+test('a history is complete when it reports its end, whatever total it names', async () => {
   const rows = [...(await rowsOf(desk)), ...Array.from({ length: 130 }, (_, index) => strange(400 + index))];
   await list(desk, rows.slice(0, 100), rows.slice(100, 150), rows.slice(150));
   const { report } = await desk.reconcile();
   expect([report.complete, report.history]).toMatchObject([true, { pages: 3, records: rows.length }]);
 });
 
-test('a list that lacks more than ten paid payments is not whole, and nothing is decided by it', async () => {
+test('a history that lacks more than ten paid payments is incomplete and decides nothing', async () => {
   for (let order = 0; order < 11; order += 1) await buy(desk);
   const before = await desk.database.query('SELECT * FROM cases ORDER BY id');
   await desk.sandboxPost('/faults', { endpoint: 'history', kind: 'cut-list', rows: 0 });
@@ -130,7 +130,7 @@ test('a list that lacks more than ten paid payments is not whole, and nothing is
   expect(await desk.database.query('SELECT * FROM cases ORDER BY id')).toEqual(before);
 });
 
-test('E12: a person says which order a stranger’s money belongs to, and it pays it once', async () => {
+test('a person assigns an unmatched payment to an order, and it pays the order once', async () => {
   const stranger = await payAsStranger(desk);
   await desk.reconcile();
   const { orderId } = await desk.checkout();
@@ -144,7 +144,7 @@ test('E12: a person says which order a stranger’s money belongs to, and it pay
   expect(await look(desk, stranger)).toEqual(paid);
 });
 
-test('E7, E13: what a history lacks counts when its lag is over; what was there before us is set aside', async () => {
+test('absence counts after the history’s lag, and earlier payments are set aside', async () => {
   const other = await startDesk({ worker: false, env: { GATEWAY_ADAPTER: '' } });
   try {
     for (let past = 0; past < 3; past += 1) await payAsStranger(other);
@@ -153,10 +153,10 @@ test('E7, E13: what a history lacks counts when its lag is over; what was there 
     const [late, twice] = [await buy(other), await buy(other, { times: 3 })];
     await happens(other, late.reference, 'hide', { from: 'list', hidden: true });
     const { exit, report } = await other.reconcile();
-    // The list shows two more, and lacks one.
+    // The history shows two more, and lacks one.
     const classes = { charged_again: '17000.00', history_differs: '-8500.00' };
     expect([exit, report.findings, report.identity[0]?.classes]).toEqual([1, { charged_again: 1 }, classes]);
-    // What the history reports counts at once, and what it lacks does not.
+    // Reported money counts at once. Absent money does not.
     expect(await look(other, twice.reference)).toMatchObject({ cases: ['charged_again 1700000 0 NGN'] });
     expect(await look(other, late.reference)).toMatchObject({ message: 'goes', cases: [] });
     await letPass(other, late.reference, '11 minutes');

@@ -6,7 +6,7 @@ import { befall } from '../support/failures.ts';
 import { comeBack } from '../support/outside.ts';
 import { letPass, look, startDesk, type Desk } from './support.ts';
 
-// Ids of nineteen digits, as JSON numbers: more than a double holds.
+// Ids of nineteen digits as JSON numbers, which a double cannot hold.
 
 const [ID, OTHER] = ['9007199254740993001', '9007199254740993002'];
 
@@ -36,7 +36,7 @@ const rowOf = (reference: string, id: string) =>
   `{"id":${id},"reference":"${reference}","status":"SUCCESS","amount":8500,"currency":"NGN"}`;
 const filler = (name: string) => `{"id":"${name}","reference":"${name}","status":"PENDING"}`;
 
-/** An order that a payment with this id has paid. */
+/** An order that was paid by a payment with this id. */
 async function paidBy(id: string): Promise<string> {
   const { reference } = await desk.checkout();
   const record = rowOf(reference, id);
@@ -47,7 +47,7 @@ async function paidBy(id: string): Promise<string> {
   expect(await look(desk, reference)).toMatchObject({ order: 'paid' });
   return reference;
 }
-/** The whole list is heard. */
+/** Applies the whole history. */
 async function hear(reference: string, ...list: string[][]): Promise<void> {
   pages = list;
   const GATEWAY_URL = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
@@ -59,7 +59,7 @@ async function hear(reference: string, ...list: string[][]): Promise<void> {
   }
 }
 
-test('a row that moves between two pages, whose id has nineteen digits, is one charge', async () => {
+test('a row with an id of nineteen digits that moves between two pages is one charge', async () => {
   const reference = await paidBy(ID);
   const proof = 'SELECT service_id FROM proof_payments WHERE reference = $1';
   expect(await desk.database.query(proof, [reference])).toEqual([{ service_id: ID }]);
@@ -68,7 +68,7 @@ test('a row that moves between two pages, whose id has nineteen digits, is one c
   expect(await look(desk, reference)).toMatchObject({ cases: [], money: ['NGN received 850000 captured 850000'] });
 });
 
-test('two ids of nineteen digits that differ in the last one are two charges', async () => {
+test('two ids of nineteen digits that differ in the last digit are two charges', async () => {
   const reference = await paidBy(OTHER);
   const next = OTHER.replace(/.$/, '3');
   await hear(reference, [rowOf(reference, next), rowOf(reference, OTHER)]);

@@ -2,19 +2,17 @@ import { comeBack, payInSilence, settle } from '../support/outside.ts';
 import type { Checkout } from '../support/shop.ts';
 import { decide, letPass, type Desk } from './support.ts';
 
-// What happens at the service, and nobody has told us yet: each class of cases, and how it comes to
-// be. Every order is one of NGN 8500.00.
+// Events at the service without a webhook: each class of cases, and how it arises. Every order is
+// one of NGN 8500.00.
 
-/**
- * Something happens to a payment at the service (local/sandbox/control.ts), and no webhook comes.
- */
+/** Changes a payment at the service (local/sandbox/control.ts) without a webhook. */
 export const happens = (desk: Desk, reference: string, act: string, body: object = {}): Promise<unknown> =>
   desk.sandboxPost(
     `/transactions/${reference}/${act}`,
     /^(record|hide)$/.test(act) ? body : { ...body, notify: false },
   );
 
-/** A checkout that is paid, and verify was asked. */
+/** A checkout that is paid and verified. */
 export async function buy(desk: Desk, payment: object = {}): Promise<Checkout> {
   const checkout = await desk.checkout();
   await settle(desk, checkout.reference, payment);
@@ -22,8 +20,8 @@ export async function buy(desk: Desk, payment: object = {}): Promise<Checkout> {
 }
 
 /**
- * A payment that is paid, and only the list says so.
- * @param said its records, as the sandbox takes them
+ * A payment that is paid at the service, and not verified.
+ * @param said fields of its records in the sandbox
  */
 export async function payUnseen(desk: Desk, said: object = {}, payment: object = {}): Promise<string> {
   const { reference } = await desk.checkout();
@@ -32,7 +30,7 @@ export async function payUnseen(desk: Desk, said: object = {}, payment: object =
   return reference;
 }
 
-/** What is paid, and then something happens to it. */
+/** Pays an order, and then changes its payment. */
 async function paidAnd(desk: Desk, act: string, body: object): Promise<string> {
   const { reference } = await buy(desk);
   await happens(desk, reference, act, body);
@@ -48,7 +46,7 @@ export async function payAsStranger(desk: Desk, payment: object = {}): Promise<s
   return reference;
 }
 
-/** Two payments of one order, and both are paid: the first one's reference. */
+/** Pays an order twice. @returns the reference of the first payment */
 async function payTwice(desk: Desk): Promise<string> {
   const { orderId, reference } = await desk.checkout();
   await happens(desk, reference, 'fail');

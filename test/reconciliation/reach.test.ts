@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
 import { booked, openBooks, rowOf, type Books, type Paid, type Row } from './books.ts';
 
-// A list that reaches back a week. What is older rolls off, also while a run reads: of what is
-// within six hours of that end, absence says nothing, and what is there is believed.
+// A history that reaches back a week. Older rows roll off, also while a run reads. Within six hours
+// of that limit, an absent row proves nothing, but a present row counts.
 
 const INSIDE = '161 hours 50 minutes';
 const BEYOND = '162 hours 10 minutes';
@@ -18,10 +18,10 @@ beforeEach(async () => {
 afterEach(() => books.close());
 
 const reconcile = () => books.reconcile([], { GATEWAY_ADAPTER });
-/** All were paid in this hour, and opened then unless it is said otherwise. */
+/** All orders were paid in this hour, and opened then unless a test says otherwise. */
 const moveBack = ({ reference }: Paid, time: string, set = OPENED) =>
   books.database.query(`UPDATE payments SET ${set} WHERE reference = $1`, [reference, time]);
-/** NGN 1.00 of it is to go, and shows nowhere: it differs by that alone. */
+/** A refund of NGN 1.00 that no source shows, so that the order differs. */
 async function refund({ orderId, reference }: Paid): Promise<void> {
   const row = `INSERT INTO refunds (order_id, amount, reason, "by") VALUES ($1, 100, 'broken', 'ada')`;
   await books.database.query(row, [orderId]);
@@ -30,7 +30,7 @@ async function refund({ orderId, reference }: Paid): Promise<void> {
   ]);
 }
 
-/** Of the newest orders, what the list shows in place of their own rows. */
+/** Replaces the rows of the newest orders in the history. */
 function listInstead(...shown: Row[][]): void {
   const rest = books.orders.slice(shown.length).map((order) => rowOf(order));
   books.service.rows = [...shown.flat(), ...rest];
@@ -39,8 +39,8 @@ function listInstead(...shown: Row[][]): void {
 const back: Row = { status: 'REVERSED' };
 const twice: Row[] = [{}, { id: 'second' }];
 /**
- * How it differs, when it was opened, what the list has of it; what is found, how often the history
- * reports the price.
+ * How the order differs, when it was opened, its rows in the history, the class that is found, and
+ * how often the history reports the price.
  */
 const TABLE: [how: string, ago: string, list: Row[], finds: string | null, reported: number | null][] = [
   ['not at all', INSIDE, [], 'absent_from_history', 0],
@@ -57,7 +57,7 @@ const TABLE: [how: string, ago: string, list: Row[], finds: string | null, repor
   ['charged twice', BEYOND, twice, 'charged_again', 2],
 ];
 
-test('what is absent is believed where the list reaches, by when a page was opened; what is there, everywhere', async () => {
+test('absence counts where the history reaches, by the opening of the page, and a present row counts everywhere', async () => {
   for (const [index, [how, ago]] of TABLE.entries()) {
     const order = books.orders[index] as Paid;
     await moveBack(order, ago, how === 'never opened' ? NEVER_OPENED : OPENED);
@@ -65,7 +65,7 @@ test('what is absent is believed where the list reaches, by when a page was open
   }
   listInstead(...TABLE.map(([, , list], index) => list.map((more) => rowOf(books.orders[index] as Paid, more))));
   const { exit, report } = await reconcile();
-  // Not about the two that may have rolled off, and are else as they should be.
+  // Not the two that may have rolled off and do not differ otherwise.
   const about = { reason: null, verified: 10, identity: [{ difference: '0.00' }] };
   expect({ exit, ...report }).toMatchObject({ exit: 1, ...about });
   const { cases } = await booked(books.database);
@@ -81,7 +81,7 @@ test('what is absent is believed where the list reaches, by when a page was open
   expect(seen).toEqual(TABLE);
 });
 
-test('a list that shows nothing is whole where it reaches none of what was paid, and lacks all that it reaches', async () => {
+test('an empty history is complete if it reaches no payment, and lacks every payment that it reaches', async () => {
   for (const order of books.orders) await moveBack(order, BEYOND);
   listInstead(...books.orders.map(() => []));
   expect(await reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed', matched: 24, verified: 0 } });
@@ -89,7 +89,7 @@ test('a list that shows nothing is whole where it reaches none of what was paid,
   expect(await reconcile()).toMatchObject({ exit: 2, report: { reason: expect.stringContaining('lacks 24 of 24') } });
 });
 
-test('a stranger’s money is as old as the list reaches: absence takes nothing of it, and its own row does', async () => {
+test('an unmatched payment is as old as the history reaches, so absence changes nothing, and its own row does', async () => {
   const [order] = books.orders as [Paid];
   const stranger = (more: Row = {}) => rowOf({ ...order, reference: 'stranger', id: 'third' }, more);
   const finds = async (...rows: Row[]) => {

@@ -3,7 +3,7 @@ import { befall, healService } from '../support/failures.ts';
 import type { Checkout } from '../support/shop.ts';
 import { decide, look, scripted, startDesk, type Desk } from './support.ts';
 
-// An order of NGN 8500.00, of which 5000.00 came. The rest was paid, and its webhook was lost, so a
+// An order of NGN 8500.00, of which 5000.00 came. The rest was paid without a webhook, so a
 // reconciliation finds it.
 
 let desk: Desk;
@@ -19,7 +19,7 @@ const rowOf = (reference: string, more: object) => {
 const verifyWillSay = (reference: string, amount: number, more = {}) =>
   befall(desk, 'verify', 'body', { reference, body: { status: true, data: rowOf(reference, { amount }) }, ...more });
 
-/** The rest is paid, and nothing is due for hours. */
+/** The rest is paid, and no verification is due for hours. */
 async function payRest() {
   const first = await desk.checkout();
   await verifySays(first.reference, { amount: 5000 });
@@ -39,7 +39,7 @@ async function reconcileWith(...data: object[]): Promise<void> {
 }
 
 test.each([0, 2_000])(
-  'a run that reports the first part as gone pays nothing with it (verify takes %s ms)',
+  'a run that reports the first part as outflow pays nothing with it (verify takes %s ms)',
   async (delayMs) => {
     const { first, rest } = await payRest();
     await verifyWillSay(first.reference, 5000, { times: 0, delayMs });
@@ -50,7 +50,7 @@ test.each([0, 2_000])(
   },
 );
 
-test('a run that cannot verify the first part pays nothing with it, and the next one does', async () => {
+test('a run that cannot verify the first part pays nothing with it, and the next run does', async () => {
   const { first, rest } = await payRest();
   const rows = [rowOf(first.reference, { amount: 5000 }), rowOf(rest.reference, { amount: 3500 })];
   const outage = await befall(desk, 'verify', 'status', { reference: first.reference, status: 503, times: 0 });

@@ -2,15 +2,14 @@ import { afterEach, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
 import { booked, openBooks, type Books } from './books.ts';
 
-// A run goes on from where an interrupted one stood, but not on a way on which an adapter led it
-// astray.
+// A run continues where an interrupted one stopped, but not on a page that a faulty adapter led to.
 
 const GATEWAY_ADAPTER = fileURLToPath(new URL('../support/adapters/astray.ts', import.meta.url));
 
 let books: Books;
 afterEach(() => books.close());
 
-test('a run that an adapter led to no page begins anew once the adapter was mended, and completes', async () => {
+test('a run that an adapter led to a missing page starts again after the adapter is corrected, and completes', async () => {
   books = await openBooks();
   const before = await booked(books.database);
   const { exit, report } = await books.reconcile([], { GATEWAY_ADAPTER });

@@ -5,13 +5,13 @@ import { expectProblem, settle, statusOf, unschedule } from '../support/outside.
 import type { Checkout } from '../support/shop.ts';
 import { asShop, look, startDesk, type Desk } from './support.ts';
 
-// Orders that ended and brought nothing go after RETAIN_UNPAID_DAYS. Whatever has to do with money
-// stays.
+// Orders that ended without money are deleted after RETAIN_UNPAID_DAYS. Everything with money is
+// kept.
 
 type Made = { orderId: string; reference: string };
 
 let desk: Desk;
-/** Those that go, and those that stay, by why. */
+/** The orders that are deleted and those that are kept, by reason. */
 const going: Record<string, Made> = {};
 const staying: Record<string, Made> = {};
 
@@ -25,7 +25,7 @@ let last = 0;
 const retention = (days: string) => desk.command(['retention'], { RETAIN_UNPAID_DAYS: days });
 const sql = (text: string, ...values: unknown[]) => desk.database.query(text, values);
 
-/** A basket by a key, so that each table has rows of it. */
+/** A basket with a key, so that each table has rows of it. */
 async function open(): Promise<Made> {
   const json = { email: `shopper${(last += 1)}@example.com`, items: [{ sku: 'ankara-tote', quantity: 1 }] };
   const headers = { 'idempotency-key': `key-${last}` };
@@ -75,7 +75,7 @@ const addMessage = ({ orderId }: Made, nextTry: Date | null) =>
   );
 const setPayment = ({ reference }: Made, to: string) =>
   sql(`UPDATE payments SET ${to} WHERE reference = $1`, reference);
-/** It ended so long ago that nothing is awaited of it. */
+/** An order that ended long ago, and for which nothing is due. */
 async function forgotten(): Promise<Made> {
   const made = await cancelled();
   await unschedule(desk, made.reference);
@@ -93,8 +93,8 @@ async function failedAndNotEnded(): Promise<Made> {
 }
 
 /**
- * So many days pass for all that there is of an order; the triggers would refuse it.
- * @param but what stays as it is
+ * Moves all rows of an order this many days into the past, which the triggers would refuse.
+ * @param but columns that stay unchanged
  */
 async function grow({ orderId, reference }: Made, days: number, but: string[] = []): Promise<void> {
   const moved: [table: string, key: string, value: string, columns: string][] = [
@@ -115,7 +115,7 @@ async function grow({ orderId, reference }: Made, days: number, but: string[] = 
   await sql(`BEGIN; SET LOCAL session_replication_role = replica; ${updates.join('\n')} COMMIT`);
 }
 
-/** How many rows of an order each table has. */
+/** The number of rows of an order in each table. */
 async function rowsOf({ orderId, reference }: Made): Promise<Record<string, number> | undefined> {
   const count = (table: string, key: string) => `(SELECT count(*)::int FROM ${table} WHERE ${key}) AS ${table}`;
   const ofOrder = ['order_lines', 'payments', 'journal', 'idempotency_keys'].map((one) => count(one, 'order_id = $1'));
@@ -125,7 +125,7 @@ async function rowsOf({ orderId, reference }: Made): Promise<Record<string, numb
 }
 
 beforeAll(async () => {
-  // The worker keeps everything: what goes here goes by the command.
+  // The worker deletes nothing. Only the command does.
   desk = await startDesk({ env: { RETAIN_UNPAID_DAYS: '0' } });
   Object.assign(going, {
     'that expired': await expired(),
@@ -141,16 +141,16 @@ beforeAll(async () => {
     'that is paid': await paid(),
     'that is paid in part': await paid({ amount: 8000 }),
     'that waits for its first payment': await place(),
-    'that failed, and has not ended': await failedAndNotEnded(),
+    'that failed and has not ended': await failedAndNotEnded(),
     'whose payment a notification has named': await cancelled(),
-    'whose payment is being asked about': await cancelled(),
+    'whose payment is being verified': await cancelled(),
     'whose payment is due later': await cancelled(),
     'whose payment has an unreadable answer': await cancelled(),
   });
   const made = [...Object.values(going), ...Object.values(staying)];
   for (const one of made) await grow(one, 91);
-  // Each is asked about for the last time, as it would have been in those days; and then as many
-  // days pass again.
+  // Each payment is verified for the last time, as it would have been in those days. Then the same
+  // number of days passes again.
   await sql('UPDATE payments SET next_check_at = now()');
   await eventually(async () => {
     const waiting = `SELECT 1 FROM payments WHERE leased_until > now() OR (status <> 'paid' AND next_check_at IS NOT NULL)`;
@@ -162,32 +162,29 @@ beforeAll(async () => {
   await addMessage(named(staying, 'with a message that is not sent yet'), new Date(Date.now() + 10 * DAY_MS));
   await addMessage(named(staying, 'with a message that was given up'), null);
   await setPayment(named(staying, 'whose payment a notification has named'), `notified_at = now()`);
-  await setPayment(
-    named(staying, 'whose payment is being asked about'),
-    `leased_until = now() + interval '20 seconds'`,
-  );
+  await setPayment(named(staying, 'whose payment is being verified'), `leased_until = now() + interval '20 seconds'`);
   await setPayment(named(staying, 'whose payment is due later'), `next_check_at = now() + interval '10 days'`);
   await setPayment(named(staying, 'whose payment has an unreadable answer'), `unreadable_since = now()`);
   staying['that ended a moment ago'] = await cancelled();
   const lately = await cancelled();
   await grow(lately, 400, ['ended_at']);
-  staying['that is old, and ended a moment ago'] = lately;
+  staying['that is old and ended a moment ago'] = lately;
 });
 afterAll(() => desk.stop());
 
-/** The rows of each order, as they were when the tests began. */
+/** The rows of each order when the tests began. */
 let before: Record<string, Record<string, number>>;
-test('with RETAIN_UNPAID_DAYS=0 everything stays', async () => {
+test('with RETAIN_UNPAID_DAYS=0 everything is kept', async () => {
   const all = Object.entries({ ...going, ...staying });
   const seen = all.map(async ([why, made]) => [why, (await rowsOf(made)) ?? {}] as const);
   before = Object.fromEntries(await Promise.all(seen));
-  // Each table has something to lose.
+  // Each table has rows to delete.
   expect(Object.values(before['that was cancelled with a payment'] ?? {})).not.toContain(0);
   expect(await retention('0')).toMatchObject({ exit: 0 });
   for (const [why, made] of all) await expectAllOf(why, made);
 });
 
-/** The schedule may have asked again since the tests began, and so written more. */
+/** The schedule may have verified again since the tests began, and so added rows. */
 async function expectAllOf(why: string, made: Made): Promise<void> {
   const fewer = Object.entries((await rowsOf(made)) ?? {}).filter(
     ([table, rows]) => rows < (before[why]?.[table] ?? 0),
@@ -195,20 +192,20 @@ async function expectAllOf(why: string, made: Made): Promise<void> {
   expect([why, fewer]).toEqual([why, []]);
 }
 
-test('before their time is over, they stay', async () => {
+test('orders are kept before their time is over', async () => {
   expect(await retention('183')).toMatchObject({ exit: 0 });
   for (const why of ['that was cancelled with a payment', 'that was cancelled without a payment'])
     await expectAllOf(why, named(going, why));
 });
 
-test('once their time is over, orders that ended and brought nothing are gone, with all that was of them', async () => {
+test('orders that ended without money are deleted after their time, with all their rows', async () => {
   expect(await retention('90')).toMatchObject({ exit: 0 });
   for (const [why, made] of Object.entries(going)) {
     const none = { orders: 0, order_lines: 0, payments: 0, journal: 0, idempotency_keys: 0, verifications: 0 };
     expect([why, await rowsOf(made)]).toEqual([why, none]);
     expectProblem(await desk.request('GET', `/orders/${made.orderId}`), 404, 'not-found');
   }
-  // There is nothing left to do.
+  // A second run has nothing left to do.
   expect(await retention('90')).toMatchObject({ exit: 0 });
 });
 
@@ -221,19 +218,19 @@ test.each([
   'that is paid',
   'that is paid in part',
   'that waits for its first payment',
-  'that failed, and has not ended',
+  'that failed and has not ended',
   'whose payment a notification has named',
-  'whose payment is being asked about',
+  'whose payment is being verified',
   'whose payment is due later',
   'whose payment has an unreadable answer',
   'that ended a moment ago',
-  'that is old, and ended a moment ago',
-])('an order %s stays, with all that is of it', async (why) => {
+  'that is old and ended a moment ago',
+])('an order %s is kept with all its rows', async (why) => {
   await expectAllOf(why, named(staying, why));
 });
 
 test.each(['that is paid', 'that is paid in part', 'with held money'])(
-  'no plain statement takes the ledger from an order %s',
+  'a plain DELETE cannot remove the ledger of an order %s',
   async (why) => {
     const { reference } = named(staying, why);
     const ledger = 'SELECT 1 FROM ledgers WHERE reference = $1 AND verify_received > 0';
@@ -244,14 +241,14 @@ test.each(['that is paid', 'that is paid in part', 'with held money'])(
   },
 );
 
-test('no plain statement takes an answer or an entry of the journal from a paid order', async () => {
+test('a plain DELETE cannot remove an answer or a journal entry of a paid order', async () => {
   const { orderId, reference } = named(staying, 'that is paid');
   const refused = { code: '23001' };
   await expect(sql('DELETE FROM verifications WHERE reference = $1', reference)).rejects.toMatchObject(refused);
   await expect(sql('DELETE FROM journal WHERE order_id = $1', orderId)).rejects.toMatchObject(refused);
 });
 
-test('an order that a table of the shop’s own refers to stays, and keeps no other', async () => {
+test('an order that a shop’s own table refers to is kept, and does not stop other deletions', async () => {
   const [first, referredTo, last] = [await forgotten(), await forgotten(), await forgotten()];
   await sql('CREATE TABLE gifts (order_id text REFERENCES orders (id))');
   await sql('INSERT INTO gifts VALUES ($1)', referredTo.orderId);
@@ -264,7 +261,7 @@ test('an order that a table of the shop’s own refers to stays, and keeps no ot
   expect(await rowsOf(referredTo)).toMatchObject({ orders: 0 });
 });
 
-test('samples of unsigned and refused webhooks end after thirty days, and signed ones stay', async () => {
+test('samples of unsigned and refused webhooks are deleted after thirty days, and signed ones are kept', async () => {
   await sql(`INSERT INTO webhooks (mode, digest, body, payment_references, signature, reason, received_at, last_at)
     SELECT 'test', sha256((signature || days)::bytea), '{}', '{}', signature,
       CASE WHEN signature = 'refused' THEN 'bad-signature' END, now() - interval '60 days', now() - make_interval(days => days)
@@ -280,7 +277,7 @@ test('samples of unsigned and refused webhooks end after thirty days, and signed
   ]);
 });
 
-test('a webhook about a payment that was removed is taken, and changes nothing', async () => {
+test('a webhook about a deleted payment is accepted and changes nothing', async () => {
   const { reference } = named(going, 'that was cancelled with a payment');
   expect(await rowsOf(named(going, 'that was cancelled with a payment'))).toMatchObject({ payments: 0 });
   expect(await sendNotification(desk, reference)).toMatchObject({ status: 202 });
@@ -288,7 +285,7 @@ test('a webhook about a payment that was removed is taken, and changes nothing',
   expectProblem(await desk.request('GET', `/checkout/return/${reference}`), 404, 'not-found');
 });
 
-test('money that the list shows for a payment that was removed is a case for a person', async () => {
+test('money that the history shows for a deleted payment is a case', async () => {
   const { reference } = named(going, 'that was cancelled with a payment');
   expect(await rowsOf(named(going, 'that was cancelled with a payment'))).toMatchObject({ payments: 0 });
   await desk.sandboxPost(`/transactions/${reference}/pay`, { webhook: 'lost' });

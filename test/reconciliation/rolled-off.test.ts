@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { fileURLToPath } from 'node:url';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// A list that reaches back a week: a charge rolls off, and what went of it shows later, as a row of
+// A history that reaches back a week: a charge rolls off, and its outflow appears later in a row of
 // its own.
 
 let desk: Desk;
@@ -18,7 +18,7 @@ const chargedBack = (reference: string, amount = 8500) => {
 };
 
 test.each([8500, 3400])(
-  'a chargeback of %s is told a month later, also where verify says nothing of it',
+  'a chargeback of %s is reported a month later, even if verify does not show it',
   async (amount) => {
     const { reference } = await buy();
     await listShows(reference, {});
@@ -34,7 +34,7 @@ test.each([8500, 3400])(
 const refunded = (reference: string, amount: number, name = 'R') => {
   return { id: `${name}-${reference}`, status: 'REFUNDED', amount: -amount };
 };
-/** Written down, and named by verify as one sum. */
+/** Records a refund. Verify reports all refunds as one sum. */
 async function refund(orderId: string, reference: string, amount: number, sum = amount): Promise<void> {
   await desk.run('orders', 'refund', orderId, String(amount), '--number', `${sum}-${reference}`);
   await verifySays(reference, { amount_refunded: sum });
@@ -44,7 +44,7 @@ test.each([
   [3400, 3400],
   [3400, 5100],
   [5100, 3400],
-])('refunded %s, rolled off, and then charged back %s: it is told whole', async (amount, back) => {
+])('refunded %s, rolled off, and then charged back %s: the whole chargeback is reported', async (amount, back) => {
   const { reference, orderId } = await buy();
   await listShows(reference, {});
   await refund(orderId, reference, amount);
@@ -58,31 +58,28 @@ test.each([
   expect(await listShows(reference)).toMatchObject({ cases: [] });
 });
 
-test.each(['write-off', 'explain'])(
-  'what was decided (%s) stays so when refunds roll off before the loss',
-  async (as) => {
-    const { reference, orderId } = await buy();
-    await listShows(reference, {});
-    const [first, second] = [refunded(reference, 1000), refunded(reference, 1000, 'S')];
-    await refund(orderId, reference, 1000);
-    await listShows(reference, {}, first);
-    await letPass(desk, reference, '3 days');
-    await refund(orderId, reference, 1000, 2000);
-    expect(await listShows(reference, {}, first, second)).toMatchObject({ cases: [] });
-    await letPass(desk, reference, '1 day');
-    await verifySays(reference, { status: 'CHARGEBACK' });
-    const back = chargedBack(reference);
-    expect(await listShows(reference, {}, first, second, back)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
-    expect(await decide(desk, reference, as)).toMatchObject({ exit: 0 });
-    await letPass(desk, reference, '4 days');
-    expect(await listShows(reference, second, back)).toMatchObject({ cases: [] });
-    await letPass(desk, reference, '3 days');
-    expect(await listShows(reference, back)).toMatchObject({ cases: [] });
-    expect(await listShows(reference)).toMatchObject({ cases: [] });
-  },
-);
+test.each(['write-off', 'explain'])('a decision (%s) stays valid when refunds roll off before the loss', async (as) => {
+  const { reference, orderId } = await buy();
+  await listShows(reference, {});
+  const [first, second] = [refunded(reference, 1000), refunded(reference, 1000, 'S')];
+  await refund(orderId, reference, 1000);
+  await listShows(reference, {}, first);
+  await letPass(desk, reference, '3 days');
+  await refund(orderId, reference, 1000, 2000);
+  expect(await listShows(reference, {}, first, second)).toMatchObject({ cases: [] });
+  await letPass(desk, reference, '1 day');
+  await verifySays(reference, { status: 'CHARGEBACK' });
+  const back = chargedBack(reference);
+  expect(await listShows(reference, {}, first, second, back)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
+  expect(await decide(desk, reference, as)).toMatchObject({ exit: 0 });
+  await letPass(desk, reference, '4 days');
+  expect(await listShows(reference, second, back)).toMatchObject({ cases: [] });
+  await letPass(desk, reference, '3 days');
+  expect(await listShows(reference, back)).toMatchObject({ cases: [] });
+  expect(await listShows(reference)).toMatchObject({ cases: [] });
+});
 
-test('a loss stays a case when its rows have rolled off, until a second charge makes up for it', async () => {
+test('a loss stays a case after its rows roll off, until a second charge covers it', async () => {
   const { reference, orderId } = await buy();
   await listShows(reference, {});
   await refund(orderId, reference, 8500);
@@ -94,7 +91,7 @@ test('a loss stays a case when its rows have rolled off, until a second charge m
   expect(await listShows(reference, { id: `B-${reference}` })).toMatchObject({ cases: [], money: even });
 });
 
-test('after a dispute that verify told as won, a loss that only the list shows is told', async () => {
+test('after a dispute that verify reported as won, a loss that only the history shows is reported', async () => {
   const { reference } = await buy();
   await listShows(reference, {});
   await verifySays(reference, { status: 'CHARGEBACK' });
@@ -104,7 +101,7 @@ test('after a dispute that verify told as won, a loss that only the list shows i
   expect(await listShows(reference, chargedBack(reference))).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
 });
 
-test('a second charge that was refunded as advised is no chargeback of the first, which has rolled off', async () => {
+test('a second charge refunded by the advice is no chargeback of the first, which has rolled off', async () => {
   const { reference } = await buy();
   const second = { id: `B-${reference}` };
   expect(await listShows(reference, {}, second)).toMatchObject({ cases: ['charged_again 850000 0 NGN'] });
@@ -115,7 +112,7 @@ test('a second charge that was refunded as advised is no chargeback of the first
   expect(await listShows(reference)).toMatchObject({ cases: [] });
 });
 
-test('a stranger’s money that the bank took back is not to be refunded', async () => {
+test('an unmatched payment that the bank took back is not to be refunded', async () => {
   const reference = 'strangerwhohasrolledoff';
   await listShows(reference, {});
   expect(await look(desk, reference)).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
@@ -128,14 +125,15 @@ test('a failed debit whose reversal is a row of its own is no loss', async () =>
   await verifySays(reference, { status: 'FAILED' });
   const rows = [{ status: 'FAILED' }, { id: `R-${reference}`, status: 'REVERSED', amount: -8500 }];
   expect(await listShows(reference, ...rows)).toMatchObject({ order: 'failed', cases: [] });
-  // The next try pays. Of its list nobody can tell which of both was reversed, so a person looks.
+  // The next try pays. The history does not tell which of the two was reversed, so a person
+  // decides.
   const paid = { id: `B-${reference}` };
   await verifySays(reference, paid);
   expect(await look(desk, reference)).toMatchObject({ order: 'paid', message: 'goes' });
   expect(await listShows(reference, ...rows, paid)).toMatchObject({ order: 'paid', cases: ['reversed 0 850000 NGN'] });
 });
 
-test('what a window shows as gone of a stranger is no more than that once its charge is seen', async () => {
+test('outflow of an unmatched payment in a window counts once when its charge is seen', async () => {
   const reference = 'strangerseeninawindow';
   const [first, second] = [{ amount: 8000 }, { id: `B-${reference}` }];
   await listShows(reference, first);
@@ -147,13 +145,13 @@ test('what a window shows as gone of a stranger is no more than that once its ch
     expect({ day, ...(await listShows(reference, ...rows)) }).toMatchObject({ cases: [], money });
 });
 
-test('a stranger whose first row names no currency is told, and the run has its report', async () => {
+test('an unmatched payment whose first row has no currency is reported, and the run has its report', async () => {
   const reference = 'strangerwithafailedtry';
   const failed = { id: `F-${reference}`, status: 'FAILED', amount: null, currency: null };
   expect(await listShows(reference, {}, failed)).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
 });
 
-test('a next try that failed, and whose row alone is left, takes nothing', async () => {
+test('a failed next try whose row alone is left removes no money', async () => {
   const { reference } = await buy();
   const next = { id: `B-${reference}`, status: 'FAILED' };
   const [stranger, other] = ['strangerwhofailedonce', { id: 'B-strangerwhofailedonce', status: 'FAILED' }];
@@ -166,7 +164,7 @@ test('a next try that failed, and whose row alone is left, takes nothing', async
   expect(await listShows(stranger, other)).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
 });
 
-test('a next try of a stranger that fails takes nothing, where only a window is read', async () => {
+test('a failed next try of an unmatched payment removes no money when only a window is read', async () => {
   const reference = 'strangerwhotriesagain';
   await listShows(reference, {});
   const held = { cases: ['unknown_reference 850000 0 NGN'] };

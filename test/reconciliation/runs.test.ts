@@ -3,13 +3,13 @@ import { eventually } from '../support/eventually.ts';
 import { waitsForLock } from '../support/failures.ts';
 import { booked, hold, kill, openBooks, ranOf, rowOf, type Books, type Row } from './books.ts';
 
-// Runs that are killed, or that cannot read on. The books are always the same: 24 orders, of which
-// some differ.
+// Runs that are killed, or that cannot continue. The books are the same each time: 24 orders, of
+// which some differ.
 
 const PAGE = 5_000;
 /**
- * So many rows before those of our orders that a checkpoint is kept after four pages, and again
- * after eight.
+ * Enough rows before those of our orders that a checkpoint is stored after four pages and after
+ * eight.
  */
 const FILLERS = 8 * PAGE + 10;
 const filler = (index: number): Row => ({ reference: `filler${index}`, status: 'PENDING', amount: 1, currency: 'NGN' });
@@ -17,7 +17,7 @@ const COMPARING = 'LOCK TABLE cases IN ACCESS EXCLUSIVE MODE';
 
 const opened: Books[] = [];
 /**
- * One is reversed, one paid twice, one a stranger's, and the history lacks ten.
+ * One order is reversed, one is paid twice, one payment is unmatched, and the history lacks ten.
  * @param fillers rows before them
  */
 async function open(fillers = 0): Promise<Books> {
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(opened.map((books) => books.close())));
 
-/** The next run ends right, and all is booked once, as by a run that nothing has disturbed. */
+/** The next run completes, and everything is booked once, as by an undisturbed run. */
 async function endsRight(books: Books): Promise<void> {
   books.service.calls.pages = [];
   const { exit, report } = await books.reconcile();
@@ -52,15 +52,15 @@ async function endsRight(books: Books): Promise<void> {
   expect(await booked(books.database)).toEqual(whole);
 }
 
-/** Those of a run that has died. */
+/** Ends the leases of a dead run. */
 const leasesEnd = (books: Books) =>
   books.database.query(`UPDATE payments SET leased_until = leased_until - interval '31 seconds'`);
 
-describe('a run that is killed: the next one ends right', () => {
+describe('a run that is killed: the next one completes', () => {
   test.each([
     ['before the first checkpoint', 3, 1],
-    ['after a checkpoint, whose pages are not asked for again', 7, 5],
-  ])('while the list is read, %s', async (_when, at, from) => {
+    ['after a checkpoint, whose pages are not requested again', 7, 5],
+  ])('while the history is read, %s', async (_when, at, from) => {
     const books = await open(FILLERS);
     const run = books.start(['reconcile']);
     books.onPage = (page) => page === at && process.kill(run.pid, 'SIGKILL');
@@ -82,10 +82,10 @@ describe('a run that is killed: the next one ends right', () => {
     expect(books.service.calls.pages).toEqual([]);
   });
 
-  test('while it asks verify, with some heard and some not', async () => {
+  test('while it verifies, with some payments done and some not', async () => {
     const books = await open();
     const run = books.start(['reconcile']);
-    // Eight questions are asked at once: when the tenth comes, two are done.
+    // Eight verifications run at once, so when the tenth starts, two are done.
     books.onVerify = () => books.service.calls.verified.length === 10 && process.kill(run.pid, 'SIGKILL');
     expect(await run.end()).toBe('SIGKILL');
     await kill(books.database, run);
@@ -95,7 +95,7 @@ describe('a run that is killed: the next one ends right', () => {
     await endsRight(books);
   });
 
-  test('before its report is kept', async () => {
+  test('before its report is stored', async () => {
     const books = await open();
     const letCompare = await hold(books.database, COMPARING);
     const run = books.start(['reconcile']);
@@ -110,7 +110,7 @@ describe('a run that is killed: the next one ends right', () => {
   });
 });
 
-test('a run whose connection the database ends, while it waits for the service, is repeated', async () => {
+test('a run whose database connection ends while it waits for the service can be repeated', async () => {
   const books = await open();
   books.service.faults.push({ kind: 'slow', page: 2, ms: 3_000 });
   const run = books.start(['reconcile', '--json']);
@@ -123,7 +123,7 @@ test('a run whose connection the database ends, while it waits for the service, 
   await endsRight(books);
 });
 
-test('two runs at once: the second says that another one is under way, and ends with 2', async () => {
+test('the second of two concurrent runs reports the first and exits with 2', async () => {
   const books = await open();
   const letGo = await hold(books.database, COMPARING);
   const run = books.start(['reconcile', '--json']);
@@ -137,7 +137,7 @@ test('two runs at once: the second says that another one is under way, and ends 
 });
 
 test.each(['status', 'broken', 'torn'] as const)(
-  'a page that cannot be had (%s): the run is not completed and changes nothing, and the next one goes on from there',
+  'a page that fails (%s) makes the run incomplete without changes, and the next run continues from that page',
   async (kind) => {
     const books = await open(FILLERS);
     const before = await booked(books.database);
@@ -151,17 +151,17 @@ test.each(['status', 'broken', 'torn'] as const)(
   },
 );
 
-test('a payment that differs and could not be asked about keeps a run from agreeing', async () => {
+test('a payment that differs and could not be verified keeps a run from agreeing', async () => {
   const books = await openBooks();
   opened.push(books);
   books.service.rows = books.orders.slice(1).map((order) => rowOf(order));
-  // Another process asks about it, or has died while it did.
+  // Another process verifies it, or died while doing so.
   await books.database.query(`UPDATE payments SET leased_until = now() + interval '1 minute'`);
   const { exit, report } = await books.reconcile();
   expect([exit, report?.verdict]).not.toEqual([0, 'agreed']);
 });
 
-test('a payment that the database refuses to write does not stop a run, and the next run goes on with it', async () => {
+test('a payment that the database refuses to write does not stop a run, and the next run applies it', async () => {
   const books = await open();
   await books.database.query('ALTER TABLE cases ADD CONSTRAINT broken CHECK (held = 0)');
   const { exit, report } = await books.reconcile();
@@ -176,9 +176,9 @@ test('a payment that the database refuses to write does not stop a run, and the 
   await endsRight(books);
 });
 
-test('E10: a run that ends with an error leaves its list to no other: the next one reads it anew', async () => {
+test('a run that ends with an error does not pass its history to the next run, which reads it again', async () => {
   const books = await open();
-  // Whatever it is that fails, it would fail again, by the same rows.
+  // The same rows would cause the same error again.
   await books.database.query('ALTER TABLE verifications RENAME COLUMN at TO broken');
   expect(await books.reconcile()).toMatchObject({ exit: 1, report: null });
   await books.database.query('ALTER TABLE verifications RENAME COLUMN broken TO at');

@@ -5,7 +5,7 @@ import { settle } from '../support/outside.ts';
 import { buy, happens } from './makers.ts';
 import { decide, startDesk, type Desk } from './support.ts';
 
-// The same sums in every place that says them, in minor units. XOF has no decimals.
+// The same sums in every report, in minor units. XOF has no decimals.
 
 const PRICES = { NGN: 8500, XOF: 65_000 };
 type Currency = keyof typeof PRICES;
@@ -20,9 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => desk.stop());
 
-/**
- * A day of a shop: of each kind of trouble one that is open, and some that somebody decides about.
- */
+/** A day of a shop with one open case of each kind, and some decided ones. */
 async function trade(currency: Currency): Promise<void> {
   const price = PRICES[currency];
   const sell = async (payment: object = {}) => {
@@ -42,7 +40,7 @@ async function trade(currency: Currency): Promise<void> {
   for (const as of ['', 'refund']) troubles.push([(await sell({ times: 2 })).reference, as]);
   for (let run = 0; run < 2; run += 1) await desk.reconcile();
   for (const [reference, ...as] of troubles) if (as[0] !== '') await decide(desk, reference, ...as);
-  // Of the refunds at the service, one is shown in part; another one went by a bank.
+  // One of the refunds at the service is shown in part. Another one was paid by bank.
   const [shown, other] = [await sell(), await sell()];
   const refund = ({ orderId }: { orderId: string }, number: string, ...words: string[]) =>
     desk.run('orders', 'refund', orderId, '300', '--number', number, ...words);
@@ -69,38 +67,41 @@ async function ledgerOf(currency: Currency) {
 }
 
 type Listed = { amount: number; currency: string; paidAt: string | null; amount_refunded?: number };
-/** What the service's own list adds up to. */
+/** The total of the service's own history. */
 async function serviceTotalOf(currency: Currency): Promise<number> {
   const listed = (await desk.sandboxGet<{ list: Listed[] }[]>('/transactions')).flatMap(({ list }) => list);
   const paid = listed.filter((row) => row.currency === currency && row.paidAt !== null);
   return minorOf(String(total(paid.map(({ amount, amount_refunded: gone = 0 }) => amount - gone))), currency);
 }
 
-test.each(['NGN', 'XOF'] as const)('the identity of the report closes in %s, and is the ledger', async (currency) => {
-  const one = identity.find((row) => row.currency === currency);
-  const minor = (text: string | undefined): number => minorOf(text, currency);
-  const ledger = await ledgerOf(currency);
-  expect(one?.difference).toBe(currency === 'NGN' ? '0.00' : '0');
-  expect(minor(one?.serviceTotal)).toBe(await serviceTotalOf(currency));
-  const { refunded, written_off, retained, not_shown, off_provider, ...cases } = one?.classes ?? {};
-  const sums = { captured: one?.earned, refunded, written_off, retained, not_shown, off_provider };
-  expect(Object.fromEntries(Object.entries(sums).map(([name, text]) => [name, minor(text)]))).toEqual({
-    ...{ captured: ledger.captured, refunded: -ledger.refunded, written_off: -ledger.written_off },
-    ...{ retained: ledger.retained, not_shown: ledger.not_shown, off_provider: ledger.off_provider },
-  });
-  expect(Object.keys(cases).sort()).toEqual(['charged_again', 'overpaid', 'reversed', 'underpaid']);
-  const open = total(Object.values(cases).map(minor));
-  expect(open).toBe(ledger.held - ledger.missing);
-  const classes = total(Object.values(one?.classes ?? {}).map(minor));
-  expect(minor(one?.serviceTotal)).toBe(minor(one?.earned) + classes);
-});
+test.each(['NGN', 'XOF'] as const)(
+  'the identity of the report closes in %s and equals the ledger',
+  async (currency) => {
+    const one = identity.find((row) => row.currency === currency);
+    const minor = (text: string | undefined): number => minorOf(text, currency);
+    const ledger = await ledgerOf(currency);
+    expect(one?.difference).toBe(currency === 'NGN' ? '0.00' : '0');
+    expect(minor(one?.serviceTotal)).toBe(await serviceTotalOf(currency));
+    const { refunded, written_off, retained, not_shown, off_provider, ...cases } = one?.classes ?? {};
+    const sums = { captured: one?.earned, refunded, written_off, retained, not_shown, off_provider };
+    expect(Object.fromEntries(Object.entries(sums).map(([name, text]) => [name, minor(text)]))).toEqual({
+      ...{ captured: ledger.captured, refunded: -ledger.refunded, written_off: -ledger.written_off },
+      ...{ retained: ledger.retained, not_shown: ledger.not_shown, off_provider: ledger.off_provider },
+    });
+    expect(Object.keys(cases).sort()).toEqual(['charged_again', 'overpaid', 'reversed', 'underpaid']);
+    const open = total(Object.values(cases).map(minor));
+    expect(open).toBe(ledger.held - ledger.missing);
+    const classes = total(Object.values(one?.classes ?? {}).map(minor));
+    expect(minor(one?.serviceTotal)).toBe(minor(one?.earned) + classes);
+  },
+);
 
-test.each(['NGN', 'XOF'] as const)('books, explain and the work list say the same of %s', async (currency) => {
+test.each(['NGN', 'XOF'] as const)('books, explain and the work list show the same amounts of %s', async (currency) => {
   const ledger = await ledgerOf(currency);
   const minor = (text: string | undefined): number => minorOf(text, currency);
   const json = async <T>(...words: string[]): Promise<T> => JSON.parse((await desk.run(...words, '--json')).out) as T;
 
-  // A test that runs over midnight at the end of a month has two.
+  // A test that runs over midnight at the end of a month has two months.
   const months = await desk.database.query<{ month: string }>(
     `SELECT DISTINCT to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month FROM journal ORDER BY month`,
   );
@@ -112,8 +113,8 @@ test.each(['NGN', 'XOF'] as const)('books, explain and the work list say the sam
     rows.push(...(await desk.run('books', month)).out.split('\n').filter((row) => row.includes(`,${currency},`)));
   }
   const booked = (name: string): number => total(books.map((one) => minor(one[name])));
-  // What the bank took back counts on its day, also where nobody has decided about it, or wrote
-  // down a refund later.
+  // Money that the bank took back counts on the day of the outflow, also before a decision or a
+  // refund record.
   const [refunded, takenBack] = [-900 * 10 ** DECIMALS[currency], -2 * PRICES[currency] * 10 ** DECIMALS[currency]];
   expect([booked('paid'), booked('kept'), booked('refunded'), booked('taken_back'), booked('came_back')]).toEqual([
     ...[ledger.captured, ledger.retained, refunded, takenBack, 0],
@@ -138,11 +139,11 @@ test.each(['NGN', 'XOF'] as const)('books, explain and the work list say the sam
   type Case = { class: string; held: string; missing: string; currency: string };
   const cases = (await json<Case[]>('cases', 'list')).filter((one) => one.currency === currency);
   expect(total(cases.map(({ held }) => minor(held)))).toBe(ledger.held);
-  // One reversal was explained: it is missing still, and nobody needs to look.
+  // One reversal was explained: its money is still missing, but needs no decision.
   expect(total(cases.map(({ missing }) => minor(missing)))).toBe(ledger.missing / 2);
 });
 
-test('what was shown in another currency for a while counts once', async () => {
+test('an amount that was shown in another currency for a while counts once', async () => {
   const { reference } = await buy(desk);
   await desk.reconcile();
   for (const said of ['USD', 'NGN']) {

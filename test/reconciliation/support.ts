@@ -10,12 +10,12 @@ const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta
 const SHOP_TOKEN = 'a_token_of_a_shop_for_tests';
 
 export type Desk = Shop & {
-  /** Ada types a command. @returns its exit code, and what it said */
+  /** A command that Ada runs. @returns its exit code and its output */
   run(...words: string[]): Promise<Ran>;
   reconcile(...words: string[]): Promise<{ exit: number | string; report: Report }>;
 };
 
-/** A shop whose service lists at once what was paid, and a terminal beside it. */
+/** A shop whose service shows payments in the history at once, and a terminal beside it. */
 export async function startDesk({ env, ...options }: ShopOptions = {}): Promise<Desk> {
   const ours = { GATEWAY_ADAPTER: fileOf('../support/adapters/prompt.ts'), SHOP_API_TOKEN: SHOP_TOKEN, ...env };
   const shop = await startShop({ ...options, env: ours });
@@ -39,9 +39,9 @@ const FIGURES = `captured retained returned refunded off_provider written_off re
 const LARGER = ['received', 'outflow'].map((one) => `'${one} ' || nullif(greatest(verify_${one}, history_${one}), 0)`);
 
 /**
- * How a payment stands: its order; whether `order.paid` goes (`held`; null: there is none); open
- * cases as class, held, missing, currency; its ledgers without what is 0, of the sources the larger
- * figure. In minor units.
+ * The state of a payment: its order; whether `order.paid` `goes` or is `held` (null: none); open
+ * cases as class, held, missing, currency; its ledgers without zeros, with the larger figure of the
+ * two sources. In minor units.
  */
 export async function look(desk: Desk, reference: string) {
   const text = `SELECT o.status::text AS "order",
@@ -67,12 +67,14 @@ export async function caseOf(desk: Desk, reference: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-/** Ada decides about the open case of a payment. @param words after `--as` */
+/** Ada decides the open case of a payment. @param words after `--as` */
 export async function decide(desk: Desk, reference: string, ...words: string[]): Promise<Ran> {
   return desk.run('cases', 'decide', await caseOf(desk, reference), '--note', 'a test', '--as', ...words);
 }
 
-/** Days pass for all that a payment and its order have: what is written once as well. */
+/**
+ * Moves all rows of a payment and its order into the past, including rows that are written once.
+ */
 export async function letPass(desk: Desk, reference: string, time: string): Promise<void> {
   const ours = `reference = '${reference}'`;
   const order = `order_id = (SELECT order_id FROM payments WHERE ${ours})`;
@@ -94,7 +96,9 @@ export async function letPass(desk: Desk, reference: string, time: string): Prom
 
 type Row = Record<string, unknown>;
 
-/** Both sources say what a test wants. Rows are laid over one charge, paid with NGN 8500.00. */
+/**
+ * A test sets the answers of both sources. Rows are changes to one charge, paid with NGN 8500.00.
+ */
 export function scripted(desk: () => Desk) {
   const faults = new Map<string, number>();
   const lists = new Map<string, Row[]>();
@@ -102,7 +106,7 @@ export function scripted(desk: () => Desk) {
     return { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN', ...more };
   };
 
-  /** Until it says something else. */
+  /** Sets the answer of verify until the next call. */
   const verifySays = async (reference: string, more: Row = {}): Promise<void> => {
     await desk().request('DELETE', `${desk().sandbox?.url}/sandbox/faults/${faults.get(reference) ?? 0}`);
     const body = { status: true, data: rowOf(reference, more) };
@@ -118,15 +122,15 @@ export function scripted(desk: () => Desk) {
   };
 
   /**
-   * The whole list is heard; of other payments it shows what it showed before.
-   * @returns how the payment stands
+   * Applies the whole history, with the earlier rows of other payments.
+   * @returns the state of the payment
    */
   const listShows = (reference: string, ...rows: Row[]) => {
     const all = rows.map((more) => rowOf(reference, more));
     return hear(reference, [...lists.set(reference, all).values()].flat(), []);
   };
 
-  /** The list of the last hour, and nothing else in it. */
+  /** Applies a history of the last hour, with these rows only. */
   const windowShows = (reference: string, ...rows: Row[]) => {
     const since = new Date(Date.now() - 3_600_000).toISOString();
     return hear(

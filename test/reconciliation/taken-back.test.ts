@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// Paid, and days later both sources say FAILED: a debit was returned, or a payment voided. Every
-// order is one of NGN 8500.00.
+// Paid, and days later both sources report FAILED, because a debit was returned or a payment
+// voided. Every order is one of NGN 8500.00.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -12,27 +12,27 @@ afterAll(() => desk.stop());
 
 const { verifySays, listShows, buy } = scripted(() => desk);
 
-/** Verify says it first, and the list is heard. */
+/** Verify reports it first, and then the history is applied. */
 async function isReturned(reference: string, amount = 8500) {
   await letPass(desk, reference, '3 days');
   await verifySays(reference, { amount, status: 'FAILED' });
   return listShows(reference, { amount, status: 'FAILED' });
 }
 
-test('of a paid order it is a loss, which is written off', async () => {
+test('a paid order has a loss, which is written off', async () => {
   const { reference } = await buy();
   await listShows(reference, {});
   expect(await isReturned(reference)).toMatchObject({ order: 'paid', cases: ['reversed 0 850000 NGN'] });
   expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
   const money = ['NGN captured 850000 written_off 850000'];
   expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases: [], money });
-  // The history alone reports it again, and no source ever reported it as gone.
+  // Only the history shows the money again, and no source ever reported an outflow.
   expect(await listShows(reference, {})).toMatchObject({ cases: [] });
   await letPass(desk, reference, '11 days');
   expect(await listShows(reference, {})).toMatchObject({ cases: ['refund_not_shown 0 850000 NGN'] });
 });
 
-test('of held money nothing is left to decide', async () => {
+test('held money disappears, and nothing is left to decide', async () => {
   const { reference } = await desk.checkout();
   await verifySays(reference, { amount: 8000 });
   expect(await listShows(reference, { amount: 8000 })).toMatchObject({ cases: ['underpaid 800000 0 NGN'] });
@@ -40,7 +40,7 @@ test('of held money nothing is left to decide', async () => {
   expect(await isReturned(reference, 8000)).toMatchObject({ order: 'failed', cases: [], money });
 });
 
-test('of held money that was to be refunded, it is the refund', async () => {
+test('held money that was to be refunded counts as refunded', async () => {
   const { reference } = await desk.checkout();
   await verifySays(reference, { amount: 8000 });
   await decide(desk, reference, 'refund', '--number', `RF-${reference}`);
@@ -51,8 +51,8 @@ test('of held money that was to be refunded, it is the refund', async () => {
 
 test.each([
   ['was kept', ['keep'], 'write-off'],
-  ['was given back by bank', ['refund', '--elsewhere', '--number', 'BANK-1'], 'explain'],
-])('of money that %s somebody is told', async (_how, words, answer) => {
+  ['was refunded by bank', ['refund', '--elsewhere', '--number', 'BANK-1'], 'explain'],
+])('money that %s opens a case', async (_how, words, answer) => {
   const { reference } = await desk.checkout();
   await verifySays(reference, { amount: 8000 });
   await decide(desk, reference, ...words);
@@ -63,9 +63,9 @@ test.each([
 });
 
 test.each([
-  ['held: nothing is left to refund', null, []],
-  ['kept: somebody is told', 'keep', ['reversed 0 850000 NGN']],
-])('of a stranger’s money that was %s', async (_how, as, cases) => {
+  ['held leaves nothing to refund', null, []],
+  ['kept opens a case', 'keep', ['reversed 0 850000 NGN']],
+])('an unmatched payment that was %s', async (_how, as, cases) => {
   const reference = `strangerof${as ?? 'nobody'}`;
   const known = { cases: ['unknown_reference 850000 0 NGN'] };
   expect(await listShows(reference, {})).toMatchObject(known);
@@ -75,13 +75,13 @@ test.each([
   expect(await listShows(reference, { status: 'FAILED' })).toMatchObject({ cases });
 });
 
-test.each(['ON_HOLD', 'PENDING'])('a stranger’s money whose row says %s stays', async (status) => {
+test.each(['ON_HOLD', 'PENDING'])('an unmatched payment whose row says %s stays held', async (status) => {
   const reference = `strangerwhois${status.toLowerCase().replace('_', '')}`;
   await listShows(reference, {});
   expect(await listShows(reference, { status })).toMatchObject({ cases: ['unknown_reference 850000 0 NGN'] });
 });
 
-test('a next try that fails takes nothing back of what the list still shows', async () => {
+test('a failed next try removes no money that the history still shows', async () => {
   const { reference } = await buy();
   const next = { id: `B-${reference}`, status: 'FAILED' };
   await verifySays(reference, next);

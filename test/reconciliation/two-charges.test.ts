@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { befall } from '../support/failures.ts';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// Verify tells of one charge of a reference, the list of all of them, and refunds stand in the one
-// or in the other. A service that charged twice is asked about both. Every order is one of NGN
-// 8500.00.
+// Verify reports one charge of a reference, and the history reports all of them. Refunds appear in
+// either. A payment with two charges is verified for both. Every order is one of NGN 8500.00.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -21,14 +20,14 @@ const writeDown = (orderId: string, amount: string) =>
 const CHARGED_AGAIN = { cases: ['charged_again 850000 0 NGN'] };
 const FINE = { order: 'paid', cases: [] };
 
-/** Later, and still so. */
+/** Applies the history twice, the second time 12 days later. */
 async function inTheEnd(reference: string, ...rows: object[]) {
   await listShows(reference, ...(rows as Record<string, unknown>[]));
   await letPass(desk, reference, '12 days');
   return listShows(reference, ...(rows as Record<string, unknown>[]));
 }
 
-test('what only the history reports as refunded stays so when verify reports a second charge', async () => {
+test('a refund that only the history reports stays booked when verify reports a second charge', async () => {
   const { reference, orderId } = await buy();
   await writeDown(orderId, '3400');
   const first = refunded(reference, 3400);
@@ -45,7 +44,7 @@ test('what only the history reports as refunded stays so when verify reports a s
   expect(await inTheEnd(reference, ...rows)).toMatchObject(FINE);
 });
 
-test('money that came and went in the list before verify told of it pays nothing', async () => {
+test('money that came and left in the history before verify reported it pays nothing', async () => {
   const { reference } = await desk.checkout();
   await verifySays(reference, { status: 'PENDING' });
   await listShows(reference, {});
@@ -54,12 +53,12 @@ test('money that came and went in the list before verify told of it pays nothing
   await verifySays(reference);
   const held = { order: 'review', message: null, cases: ['contradicted 850000 0 NGN'] };
   expect(await look(desk, reference)).toMatchObject(held);
-  // A charge that stays pays, once the history reports it.
+  // A charge that remains pays, once the history reports it.
   await verifySays(reference, second(reference));
   expect(await inTheEnd(reference, ...rows, second(reference))).toMatchObject(FINE);
 });
 
-test('a stranger’s money that went pays no order that adopts it', async () => {
+test('an unmatched payment whose money left pays no order that adopts it', async () => {
   const { orderId } = await desk.checkout();
   const reference = `stranger${orderId.toLowerCase().replace(/[^a-z0-9]/g, '')}`.slice(0, 26);
   await listShows(reference, {});
@@ -70,7 +69,7 @@ test('a stranger’s money that went pays no order that adopts it', async () => 
   expect(await look(desk, reference)).toMatchObject({ order: 'review', message: null });
 });
 
-test('a dispute that is won after its loss was written off opens a case at once', async () => {
+test('a dispute that is won after a write-off opens a case at once', async () => {
   const { reference } = await buy();
   await listShows(reference, {});
   await listShows(reference, { status: 'CHARGEBACK' });
@@ -91,7 +90,7 @@ test('a reversed row beside a paid one counts as outflow, and a person explains 
   expect(await inTheEnd(reference, ...rows)).toMatchObject(FINE);
 });
 
-test('a second charge is not forgotten when verify takes a reversal back before the list is heard', async () => {
+test('a second charge is kept when verify takes a reversal back before the history is applied', async () => {
   const { reference } = await buy();
   expect(await listShows(reference, {}, second(reference))).toMatchObject(CHARGED_AGAIN);
   await verifySays(reference, { status: 'CHARGEBACK' });
@@ -99,7 +98,7 @@ test('a second charge is not forgotten when verify takes a reversal back before 
   expect(await inTheEnd(reference, {}, second(reference))).toMatchObject(CHARGED_AGAIN);
 });
 
-test('a second charge is not forgotten when verify names a refund of the first that the list has told', async () => {
+test('a second charge is kept when verify reports a refund of the first that the history already showed', async () => {
   const { reference, orderId } = await buy();
   await writeDown(orderId, '8500');
   const rows = [{ status: 'REFUNDED' }, second(reference)];
@@ -108,7 +107,7 @@ test('a second charge is not forgotten when verify names a refund of the first t
   expect(await inTheEnd(reference, ...rows)).toMatchObject(CHARGED_AGAIN);
 });
 
-test('both charges went; what verify says of the second for the first time is no third', async () => {
+test('after both charges were refunded, the second one is no third charge when verify first reports it', async () => {
   const { reference, orderId } = await buy();
   await listShows(reference, {}, second(reference));
   await decide(desk, reference, 'refund', '--number', `RF-${reference}`);
@@ -119,7 +118,7 @@ test('both charges went; what verify says of the second for the first time is no
   expect(await inTheEnd(reference, ...rows)).toMatchObject(FINE);
 });
 
-test('a list that shows a part’s refund late makes no larger second charge of it', async () => {
+test('a partial refund that the history shows late does not enlarge the second charge', async () => {
   const { reference, orderId } = await buy();
   await listShows(reference, {}, second(reference));
   await writeDown(orderId, '3400');
@@ -132,7 +131,7 @@ test('a list that shows a part’s refund late makes no larger second charge of 
 const chargedBack = (reference: string) => ({ id: `C-${reference}`, status: 'CHARGEBACK', amount: -8500 });
 
 test.each(['CHARGEBACK', 'REFUNDED', 'SUCCESS'])(
-  'refunded, and charged back as well, is a loss that is told, also where verify says %s',
+  'a payment refunded and also charged back is reported as a loss, also when verify says %s',
   async (status) => {
     const { reference, orderId } = await buy();
     await writeDown(orderId, '8500');
@@ -146,7 +145,7 @@ test.each(['CHARGEBACK', 'REFUNDED', 'SUCCESS'])(
   },
 );
 
-test('charged back and written off, and refunded as well, is a loss that is told', async () => {
+test('a payment charged back, written off and also refunded is reported as a loss', async () => {
   const { reference } = await buy();
   await verifySays(reference, { status: 'CHARGEBACK' });
   await listShows(reference, {}, chargedBack(reference));
@@ -155,7 +154,7 @@ test('charged back and written off, and refunded as well, is a loss that is told
   expect(await listShows(reference, ...rows)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
 });
 
-test('a part refunded, and then all of it charged back: the case has both', async () => {
+test('after a partial refund, a chargeback of the full amount opens a case for the full amount', async () => {
   const { reference, orderId } = await buy();
   await writeDown(orderId, '3400');
   await listShows(reference, {}, refunded(reference, 3400));
@@ -165,7 +164,7 @@ test('a part refunded, and then all of it charged back: the case has both', asyn
 });
 
 test.each(['8500', '3400'])(
-  'refunded (%s) as a state, and charged back whole as a row: it is told whole',
+  'refunded (%s) as a state, and charged back in full as a row: the full loss is reported',
   async (part) => {
     const { reference, orderId } = await buy();
     await writeDown(orderId, part);
@@ -179,7 +178,7 @@ test.each(['8500', '3400'])(
   },
 );
 
-test('charged back in part and written off; charged again and refunded as advised: that is all', async () => {
+test('a partial chargeback that was written off, and a second charge refunded by the advice, leave no case', async () => {
   const { reference } = await buy();
   const first = { status: 'REFUNDED', amount_refunded: 3400 };
   await verifySays(reference, first);
@@ -193,7 +192,7 @@ test('charged back in part and written off; charged again and refunded as advise
   expect(await inTheEnd(reference, first, gone)).toMatchObject(FINE);
 });
 
-test('refunded in part, charged back in part by the list alone, and refunded in part again: nothing more came', async () => {
+test('a chargeback between two partial refunds, shown only by the history, makes no new charge', async () => {
   const { reference, orderId } = await buy();
   await listShows(reference, {});
   const rows: object[] = [{}, { id: `S-${reference}`, amount: -1000 }];
@@ -211,7 +210,7 @@ test('refunded in part, charged back in part by the list alone, and refunded in 
   expect(await inTheEnd(reference, ...rows)).toMatchObject({ ...FINE, money });
 });
 
-test('charged twice, and one is charged back: the other one pays, which a person explains', async () => {
+test('of two charges one is charged back: the other one pays, and a person explains it', async () => {
   const { reference } = await buy();
   await listShows(reference, {}, second(reference));
   await verifySays(reference, { status: 'CHARGEBACK' });
@@ -220,14 +219,14 @@ test('charged twice, and one is charged back: the other one pays, which a person
   expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 1 });
   expect(await decide(desk, reference, 'explain')).toMatchObject({ exit: 0 });
   expect(await inTheEnd(reference, ...rows)).toMatchObject({ cases: [] });
-  // Then the other one goes, too.
+  // Then the other one is charged back, too.
   const both = [{ status: 'CHARGEBACK' }, second(reference, { status: 'CHARGEBACK' })];
   expect(await listShows(reference, ...both)).toMatchObject({ cases: ['reversed 0 850000 NGN'] });
   expect(await decide(desk, reference, 'write-off')).toMatchObject({ exit: 0 });
   expect(await inTheEnd(reference, ...both)).toMatchObject({ cases: [] });
 });
 
-test('an answer without an id between two of one reversal makes no second one', async () => {
+test('an answer without an id between two answers about one reversal does not double the reversal', async () => {
   const { reference } = await buy();
   await verifySays(reference, { status: 'CHARGEBACK' });
   await verifySays(reference, { status: 'PENDING', id: null });
@@ -236,7 +235,7 @@ test('an answer without an id between two of one reversal makes no second one', 
   expect(await look(desk, reference)).toMatchObject({ cases: ['reversed 0 850000 NGN'], money });
 });
 
-test('verify that names one charge and the other in turn reports two charges and one refund', async () => {
+test('verify that alternates between two charges reports two charges and one refund', async () => {
   const { reference, orderId } = await buy();
   await writeDown(orderId, '3400');
   for (const says of [{ amount_refunded: 3400 }, second(reference), { amount_refunded: 3400 }])

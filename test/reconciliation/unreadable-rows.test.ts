@@ -3,7 +3,7 @@ import { befall, healService } from '../support/failures.ts';
 import { buy, happens } from './makers.ts';
 import { letPass, look, startDesk, type Desk } from './support.ts';
 
-// A row that cannot be read hides nothing that verify or another row of its payment says.
+// An unreadable row does not hide the answer of verify or another row of its payment.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -15,9 +15,9 @@ afterAll(() => desk.stop());
 const rowOf = (reference: string, more = {}) => {
   return { id: `A-${reference}`, reference, status: 'SUCCESS', amount: 8500, currency: 'NGN', ...more };
 };
-/** Rows of what was paid before. */
+/** The rows of all earlier payments. */
 const others: object[] = [];
-/** The whole list is heard, late enough after what verify said. */
+/** Applies the whole history, late enough after the last answer of verify. */
 async function hear(references: readonly string[], ...rows: object[]) {
   for (const reference of references) await letPass(desk, reference, '2 minutes');
   const data = [...others, ...rows];
@@ -25,7 +25,7 @@ async function hear(references: readonly string[], ...rows: object[]) {
   return desk.reconcile();
 }
 
-test('a row that cannot be read hides no reversal: verify is asked about its payment', async () => {
+test('an unreadable row does not hide a reversal, because its payment is verified', async () => {
   const { reference } = await buy(desk);
   await happens(desk, reference, 'record', { status: 'REVERSED' });
   const { report } = await hear([reference], rowOf(reference, { amount_refunded: '8.500,00' }));
@@ -33,7 +33,7 @@ test('a row that cannot be read hides no reversal: verify is asked about its pay
   expect(await look(desk, reference)).toMatchObject({ message: 'held', cases: ['reversed 0 850000 NGN'] });
 });
 
-test('a row that cannot be read hides no chargeback that another row of its payment tells', async () => {
+test('an unreadable row does not hide a chargeback in another row of its payment', async () => {
   const { reference } = await buy(desk);
   const chargeback = rowOf(reference, { id: 'C-1', status: 'CHARGEBACK', amount: -8500 });
   const odd = rowOf(reference, { id: 'fee', amount: '1e3' });

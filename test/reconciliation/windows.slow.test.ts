@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { startShop } from '../support/shop.ts';
 import { booked, kill, openBooks, rowOf, type Books, type Row } from './books.ts';
 
-// Runs that are not the daily one: of a window, dry, the first one, of the other mode, and those of
-// the schedule.
+// Runs other than the daily one: over a window, dry, the first run, of the other mode, and
+// scheduled runs.
 
 let books: Books;
 afterEach(() => books.close());
@@ -14,7 +14,7 @@ const strangers = (count: number): Row[] =>
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
 test.each(['2026-10-31T00:00:00', '2026-02-30T00:00:00Z', ''])(
-  'E14: --since and --until need a time that there is, with its zone: %j is refused with 64, and nothing is asked',
+  '--since and --until need a valid time with its zone: %j is refused with 64 and causes no call',
   async (time) => {
     books = await openBooks({ count: 1 });
     for (const option of ['--since', '--until']) {
@@ -25,7 +25,7 @@ test.each(['2026-10-31T00:00:00', '2026-02-30T00:00:00Z', ''])(
   },
 );
 
-test('M26: a window reads a part of the list, judges no totals, and raises what nobody here has made', async () => {
+test('a window reads a part of the history, judges no totals, and reports unmatched payments', async () => {
   books = await openBooks();
   const back = { ...ours()[0], id: 'second', amount: -85, createdAt: minutesAgo(5) };
   const more = { ...ours()[1], id: 'third', amount: 17_000, createdAt: minutesAgo(4) };
@@ -39,7 +39,8 @@ test('M26: a window reads a part of the list, judges no totals, and raises what 
     report: { verified: 2, identity: [], findings: {}, history: { records: 2 } },
   });
   expect(await booked(books.database)).toEqual(before);
-  // What went after its end is not in it: nobody's money is written down by it, and it is said.
+  // A refund after the window's end is not in it. The run books nothing for this unmatched payment,
+  // and says so.
   const ended = await books.reconcile(['--since', since, '--until', middle]);
   const reason = expect.stringContaining('1 payments that differ could not be judged') as unknown;
   expect(ended).toMatchObject({ exit: 1, report: { findings: {}, history: { records: 1 }, reason } });
@@ -47,7 +48,7 @@ test('M26: a window reads a part of the list, judges no totals, and raises what 
   expect(loud).toMatchObject({ exit: 1, report: { findings: { unknown_reference: 1 }, history: { records: 3 } } });
 });
 
-test('--dry-run asks nobody and writes nothing: a run that was interrupted goes on later', async () => {
+test('--dry-run verifies nothing and writes nothing, and an interrupted run continues later', async () => {
   books = await openBooks();
   books.service.rows = [...strangers(2), ...ours().slice(3)];
   const run = books.start(['reconcile']);
@@ -71,7 +72,7 @@ test('--begin with --dry-run sets nothing aside', async () => {
   expect(await books.database.query(sql)).toEqual([{ payments: 0 }]);
 });
 
-test('E13: a past of 101 payments is not raised: --begin sets it aside, and later runs are quiet about it', async () => {
+test('101 earlier payments open no cases: --begin sets them aside, and later runs ignore them', async () => {
   books = await openBooks();
   const past = strangers(101);
   books.service.rows = [...past, ...ours()];
@@ -108,9 +109,9 @@ test('two modes in one database do not see each other', async () => {
 });
 
 test.each([
-  ['a whole run a day, and light ones between where the list filters', '15', 'shared', [true, false, true]],
-  ['a whole run a day alone where it does not', '15', 'prompt', [true, true]],
-  ['no run at all with RECONCILE_EVERY_MIN=0', '0', 'shared', []],
+  ['a whole run a day, and light runs between if the history can be filtered', '15', 'shared', [true, false, true]],
+  ['only a whole run a day if it cannot be filtered', '15', 'prompt', [true, true]],
+  ['no run with RECONCILE_EVERY_MIN=0', '0', 'shared', []],
 ])('the schedule: %s', async (_what, every, adapter, wanted) => {
   books = await openBooks({ count: 1 });
   const row = { reference: 'pending', status: 'PENDING', amount: 1, currency: 'NGN' };
@@ -124,7 +125,7 @@ test.each([
       `SELECT "full", (report #>> '{history,records}')::int AS records FROM runs ORDER BY id`,
     );
   try {
-    // A server looks as it starts, and lets the pass end that it is in.
+    // A server checks the schedule as it starts, and finishes a running pass before it stops.
     for (const ago of ['1 minute', '20 minutes', '25 hours']) {
       await shop.restart();
       await shop.database.query(`UPDATE runs SET started_at = started_at - interval '${ago}'`);

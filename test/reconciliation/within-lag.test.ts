@@ -4,8 +4,8 @@ import { tell } from '../money/support.ts';
 import { befall } from '../support/failures.ts';
 import { decide, letPass, look, scripted, startDesk, type Desk } from './support.ts';
 
-// A list that may lack what happened in the last day, and is read within that day. Every order is
-// one of NGN 8500.00.
+// A history that may lack the last day, and is read within that day. Every order is one of NGN
+// 8500.00.
 
 let desk: Desk;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const answerOf = (reference: string, more: object) => {
 const { verifySays, listShows, buy } = scripted(() => desk);
 
 test.each([8500, 3400])(
-  'what the list shows as charged back (%s) is not shipped, although verify says paid',
+  'order.paid is held when the history shows a chargeback (%s), although verify says paid',
   async (amount) => {
     const { reference } = await buy();
     const back = { id: `C-${reference}`, status: 'CHARGEBACK', amount: -amount };
@@ -32,7 +32,7 @@ test.each([8500, 3400])(
 );
 
 test.each(['as a row', 'as a state'])(
-  'a list that shows the refund of the first charge, %s, and lacks the second one closes no case',
+  'a history that shows the refund of the first charge, %s, and lacks the second charge closes no case',
   async (how) => {
     const amount = 5000;
     const { reference } = await desk.checkout();
@@ -51,7 +51,7 @@ test.each(['as a row', 'as a state'])(
   },
 );
 
-test('a history that reports a chargeback late opens a case, which closes when it reports the end', async () => {
+test('a history that shows a chargeback late opens a case, which closes when the history shows its end', async () => {
   const { reference } = await buy();
   await verifySays(reference, { status: 'CHARGEBACK' });
   await verifySays(reference);
@@ -62,7 +62,7 @@ test('a history that reports a chargeback late opens a case, which closes when i
   expect(await listShows(reference, {})).toEqual(stands);
 });
 
-test('what the history reports as gone pays no order, although a part was returned before', async () => {
+test('money that the history shows as outflow pays no order, also after a partial refund', async () => {
   const { reference } = await desk.checkout();
   const charge = { amount: 10_000 };
   const told = { body: answerOf(reference, charge), reference, times: 0 };
@@ -72,14 +72,14 @@ test('what the history reports as gone pays no order, although a part was return
   const part = { ...charge, amount_refunded: 1500 };
   expect(await listShows(reference, part)).toMatchObject({ cases: ['overpaid 1000000 0 NGN'] });
   await letPass(desk, reference, '1 day');
-  // A day late, and nobody tells us.
+  // A day late, and without a webhook.
   await desk.request('DELETE', `${desk.sandbox?.url}/sandbox/faults/${id}`);
   await befall(desk, 'verify', 'body', { ...told, body: answerOf(reference, part) });
   const gone = { order: 'review', message: null, cases: ['contradicted 850000 0 NGN'] };
   expect(await listShows(reference, { ...charge, status: 'REFUNDED' })).toMatchObject(gone);
 });
 
-test('written off, won and kept: a history that still reports the loss opens a case until it is right', async () => {
+test('after a write-off, a win and a keep, a history that still shows the loss opens a case until it is corrected', async () => {
   const { reference } = await buy();
   await verifySays(reference, { status: 'CHARGEBACK' });
   await letPass(desk, reference, '2 days');
@@ -91,7 +91,7 @@ test('written off, won and kept: a history that still reports the loss opens a c
   expect(await listShows(reference, {})).toMatchObject({ cases: [] });
 });
 
-test('a list within its lag answers no question that a dispute of its own leaves open', async () => {
+test('a history within its lag does not release the message that a dispute in verify holds', async () => {
   const { reference, orderId } = await buy();
   await desk.run('orders', 'refund', orderId, '2500', '--number', `RF-${reference}`);
   const part = { amount_refunded: 2500 };

@@ -27,16 +27,20 @@ const start = async (code: string) => {
 };
 
 test.each([
-  ['is not there', '', /with 78:[^]*GATEWAY_ADAPTER: names no file/],
+  ['does not exist', '', /with 78:[^]*GATEWAY_ADAPTER: names no file/],
   ['is no program', 'export default {', /with 78:[^]*GATEWAY_ADAPTER: .* cannot be used/],
   ['lacks members', 'export default { read: () => null }', /with 78:[^]*at amountUnit[^]*at checkoutLifetimeMin/],
   ['has no unit', `${PLAIN} export default { ...plain, amountUnit: 'cents' }`, /with 78:[^]*amountUnit/],
-  ['is guessable', `${PLAIN} export default { ...plain, reference: { length: 9, alphabet: '01' } }`, /78:[^]*guessed/],
-])('an adapter that %s: the program does not start, and says why', async (_what, code, why) => {
+  [
+    'has guessable references',
+    `${PLAIN} export default { ...plain, reference: { length: 9, alphabet: '01' } }`,
+    /78:[^]*guessed/,
+  ],
+])('the program does not start with an adapter that %s, and says why', async (_what, code, why) => {
   expect(await start(code).then((shop) => shop.stop(), String)).toMatch(why);
 });
 
-test('what an adapter throws is an answer that cannot be read, and breaks nothing else', async () => {
+test('an error that an adapter throws makes one answer unreadable and breaks nothing else', async () => {
   const shop = await start(BUGS);
   const buy = async (sku: string) => {
     const { reference } = await shop.checkout({ items: [{ sku, quantity: 1 }] });

@@ -18,22 +18,28 @@ type Case = [what: string, next: ServiceAdapter['history']['next'], pages: objec
 test.each<Case>([
   ['a link', link({ at: 'next' }), { '/': p([1, 2], 'https://other.example/?c=b'), '/?c=b': p([3]) }, [1, 2, 3], whole],
   ['a cursor', byCursor, { '/': p([1], 'b'), '/?c=b': p([2], '') }, [1, 2], whole],
-  ['E5: a silent clamp', byOffset, { '/': p([1, 2]), '/?skip=2': p([3]), '/?skip=3': p([]) }, [1, 2, 3], whole],
-  ['E5: every page is the first', byPage, { '*': p([1, 2]) }, [1, 2], broken(/page 2 .*no new row/)],
-  ['E5: no end', byPage, { '/': p([1]), '/?page=2': p([2]), '*': p([3]) }, [1, 2, 3], broken(/page 4 .*no new row/)],
   [
-    'E5: a loop',
-    byCursor,
-    { '/': p([1], 'b'), '/?c=b': p([2], 'c'), '/?c=c': p([3], 'b') },
+    'a page size that is silently limited',
+    byOffset,
+    { '/': p([1, 2]), '/?skip=2': p([3]), '/?skip=3': p([]) },
     [1, 2, 3],
-    broken(/before/),
+    whole,
   ],
+  ['every page is the first page', byPage, { '*': p([1, 2]) }, [1, 2], broken(/page 2 .*no new row/)],
+  ['no end', byPage, { '/': p([1]), '/?page=2': p([2]), '*': p([3]) }, [1, 2, 3], broken(/page 4 .*no new row/)],
+  ['a loop', byCursor, { '/': p([1], 'b'), '/?c=b': p([2], 'c'), '/?c=c': p([3], 'b') }, [1, 2, 3], broken(/before/)],
   ['an empty page before others', byCursor, { '/': p([], 'b'), '/?c=b': p([1], 'c'), '/?c=c': p([]) }, [1], whole],
-  ['E11: a failure inside HTTP 200', byPage, { '/': p([1]), '*': { error: 1 } }, [1], broken(/2 is not a page/)],
-  ['an answer that is no list', byPage, { '/': p([1]), '*': { rows: { 0: 1 } } }, [1], broken(/2 is not a page/)],
+  ['a failure inside HTTP 200', byPage, { '/': p([1]), '*': { error: 1 } }, [1], broken(/2 is not a page/)],
+  ['an answer without a list', byPage, { '/': p([1]), '*': { rows: { 0: 1 } } }, [1], broken(/2 is not a page/)],
   ['HTTP 500 with a page', byPage, { '/': p([1]) }, [1], broken(/page 2 .*HTTP 500/)],
-  ['what an adapter throws', () => JSON.parse('no') as null, { '/': p([1]) }, [], broken(/adapter.*SyntaxError/)],
-])('the list is read to its end, or said to be incomplete: %s', async (_what, next, answers, rows, end) => {
+  [
+    'an error that the adapter throws',
+    () => JSON.parse('no') as null,
+    { '/': p([1]) },
+    [],
+    broken(/adapter.*SyntaxError/),
+  ],
+])('the history is read to its end, or reported as incomplete: %s', async (_what, next, answers, rows, end) => {
   const server = createServer((req, res) => {
     const answer: unknown = new Map(Object.entries(answers)).get(req.url ?? '') ?? at(answers, '*');
     res.writeHead(answer === undefined ? 500 : 200).end(JSON.stringify(answer ?? p([9])));

@@ -6,26 +6,29 @@ import type { ServiceAdapter } from '../../src/gateway/adapter.ts';
 import { readPages } from '../../src/reconciliation/history.ts';
 import { TEST_KEY, WEBHOOK_SECRET } from '../support/shop.ts';
 
-/** `amount` is in the service's own unit; verify knows nothing of one that is lost. */
+/** `amount` is in the service's own unit. Verify does not know a lost payment. */
 export type Payment = Texts & { amount: number; isPaid: boolean; isLost?: true };
 type Texts = Record<'id' | 'reference' | 'currency' | 'wayBack', string>;
 type Sent = { reference: string; amount: number; localCurrency: string; redirectUrl: string };
 
-/** How a service writes: all that the reference leaves open. */
+/** The format of a service: everything that the reference leaves open. */
 export type Style = {
-  /** What a tote costs in its unit; left out: 8500. */
+  /** The price of a tote in the service's unit. Default: 8500. */
   tote?: number;
   opened(url: string): unknown;
-  /** In verify and in the list. */
+  /** In verify and in the history. */
   record(payment: Payment): unknown;
   verified?(record: unknown): unknown;
-  /** What verify says of a reference that was never sent; left out: 404 and no record. */
+  /** The answer of verify about a reference that was never sent. Default: 404 without a record. */
   unknown?: [status: number, body: unknown];
-  /** The first row that a query asks for; of two a page; left out: all are one page. */
+  /**
+   * Index of the first row that a query asks for, with two rows per page. Default: one page has
+   * all.
+   */
   start?(query: URLSearchParams, rows: unknown[]): number;
-  /** @param next number of the next page's first row; null: there is none */
+  /** @param next index of the next page's first row; null: no next page */
   page(rows: unknown[], next: number | null): unknown;
-  /** What a webhook says; left out: the record. */
+  /** The body of a webhook. Default: the record. */
   event?(payments: readonly Payment[]): unknown;
   isForm?: true;
   acknowledged?: { status: number; body: unknown };
@@ -33,11 +36,11 @@ export type Style = {
   sign?(body: string, secret: string, seconds: number): Record<string, string>;
   /** Whether old signatures must be refused. */
   isTimed?: true;
-  /** How it repeats a reference, in the address of the return as well. */
+  /** How the service writes a reference in its answers, and in the return URL. */
   echo?(reference: string): string;
 };
 
-/** A payment service of a style: real HTTP, and as little of a service as the program asks for. */
+/** A payment service of one style. It speaks real HTTP, and has only what the program needs. */
 export async function startService(style: Style) {
   const payments = new Map<string, Payment>();
   const known = (reference: string): Payment => {
@@ -83,9 +86,9 @@ export async function startService(style: Style) {
     url,
     payment: known,
     payments: () => payments.size,
-    /** What it says about a payment from now on. */
+    /** Sets the answer about a payment from now on. */
     show: (reference: string, said: Partial<Payment>) => payments.set(reference, { ...known(reference), ...said }),
-    /** It says that these are paid, whether or not it is true. */
+    /** Reports these payments as paid, whether or not it is true. */
     webhook: (references: readonly string[], { secret = WEBHOOK_SECRET, ageSec = 0 } = {}) => {
       const all = references.map((one) => ({ ...known(one), isPaid: true }));
       const event = style.event?.(all) ?? all.map((one) => style.record(one))[0];
@@ -98,7 +101,7 @@ export async function startService(style: Style) {
   };
 }
 
-/** Reads a list as the program does: all rows that it yields, and how the reading ended. */
+/** Reads a history as the program does. @returns all rows, and how the reading ended */
 export async function readList(
   url: string,
   adapter: ServiceAdapter,

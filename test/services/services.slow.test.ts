@@ -17,7 +17,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     service = await startService(style);
     const { default: adapter } = (await import(adapterUrl.href)) as { default: ServiceAdapter };
     const env = { GATEWAY_ADAPTER: fileURLToPath(adapterUrl) };
-    // Secrets that nothing uses end the start.
+    // Unused secrets end the start.
     const isSigned = adapter.webhook.signature !== null;
     shop = await startShop({ gatewayUrl: service.url, env: isSigned ? env : { ...env, WEBHOOK_SECRETS: '' } });
   });
@@ -26,7 +26,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     service.close();
   });
 
-  /** Opens a payment that nobody has asked about, and that the schedule leaves alone. */
+  /** Opens a payment that was never verified, and that the schedule leaves alone. */
   const open = () =>
     eventually(async () => {
       const checkout = await shop.checkout();
@@ -39,11 +39,11 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     shop.request('POST', '/webhooks/payments', service.webhook(references, signed));
   const statusOf = async (orderId: string) =>
     (await shop.request<{ status: string }>('GET', `/orders/${orderId}`)).body.status;
-  /** What made us ask, and what was answered. */
+  /** The cause and the outcome of each verification. */
   const answers = (reference: string) =>
     shop.database.query('SELECT cause, outcome FROM verifications WHERE reference = $1 ORDER BY id', [reference]);
 
-  test('paid is known by the redirect alone', async () => {
+  test('a payment becomes paid by the redirect alone', async () => {
     const { orderId, reference } = await open();
     expect(service.payment(reference)).toMatchObject({ amount: style.tote ?? 8_500, currency: 'NGN' });
     service.show(reference, { isPaid: true });
@@ -52,8 +52,8 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     expect(await answers(reference)).toEqual([{ cause: 'return', outcome: 'paid' }]);
   });
 
-  test('paid is known by the webhook alone', async () => {
-    const all = title.startsWith('P20') ? [await open(), await open()] : [await open()];
+  test('a payment becomes paid by the webhook alone', async () => {
+    const all = file === 'several' ? [await open(), await open()] : [await open()];
     for (const { reference } of all) service.show(reference, { isPaid: true });
     expect(await send(all.map((one) => one.reference))).toMatchObject(style.acknowledged ?? { status: 202 });
     for (const { orderId, reference } of all) {
@@ -62,7 +62,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     }
   });
 
-  test('paid is known by the clock alone, five or fifteen seconds after the payment was opened', async () => {
+  test('a payment becomes paid by the schedule alone, five or fifteen seconds after it was opened', async () => {
     const { orderId, reference } = await shop.checkout();
     service.show(reference, { isPaid: true });
     const sql = "UPDATE payments SET next_check_at = next_check_at - interval '5 s' WHERE reference = $1";
@@ -71,7 +71,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     expect((await answers(reference)).at(-1)).toEqual({ cause: 'schedule', outcome: 'paid' });
   });
 
-  test('a webhook that lies pays nothing: it makes us ask', async () => {
+  test('a false webhook pays nothing, and only causes a verification', async () => {
     const { orderId, reference } = await open();
     await send([reference]);
     await eventually(async () => (await answers(reference)).length > 0);
@@ -79,7 +79,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     expect(await statusOf(orderId)).toBe('pending');
   });
 
-  test('a redirect that says success pays nothing, nor does one of a payment that the service does not know', async () => {
+  test('a redirect that reports success pays nothing, also for a payment that the service does not know', async () => {
     const { orderId, reference } = await open();
     await comeBack(reference, '?status=success&reference=1');
     service.show(reference, { isLost: true });
@@ -90,7 +90,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
 
   const wrong = [{ secret: 'another_secret_of_somebody' }, ...(style.isTimed ? [{ ageSec: 3_600 }] : [])];
   for (const by of style.sign ? wrong : [])
-    test(`a webhook signed wrongly, by ${Object.keys(by).join()}, is refused and makes nobody ask`, async () => {
+    test(`a webhook signed wrongly, by ${Object.keys(by).join()}, is refused and causes no verification`, async () => {
       const { reference } = await open();
       service.show(reference, { isPaid: true });
       expect((await send([reference], by)).status).toBe(401);
@@ -100,10 +100,10 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     });
 
   test.each<[what: string, said: Partial<Payment>, why: string]>([
-    ['E2: another reference', { reference: 'of0somebody0else0000000000' }, 'unproven'],
+    ['another reference', { reference: 'of0somebody0else0000000000' }, 'unproven'],
     ['a lower amount', { amount: 8_499 }, 'underpaid'],
     ['another currency', { currency: 'XOF' }, 'currency_mismatch'],
-  ])('%s in the answer of verify pays nothing: a person must look', async (_what, said, why) => {
+  ])('%s in the answer of verify pays nothing, and a person must decide', async (_what, said, why) => {
     const { orderId, reference } = await open();
     service.show(reference, { isPaid: true, ...said });
     await comeBack(reference);
@@ -112,7 +112,7 @@ describe.each(Object.entries<Style>(STYLES))('%s:', (title, style) => {
     expect(cases).toEqual([{ class: why }]);
   });
 
-  test('its list is read to the end, and a row of it as what verify says', async () => {
+  test('its history is read to the end, and its rows agree with verify', async () => {
     const { default: adapter } = (await import(adapterUrl.href)) as { default: ServiceAdapter };
     const { reference } = await open();
     service.show(reference, { isPaid: true });

@@ -5,7 +5,7 @@ const number = (query: URLSearchParams, name: string) => Number(query.get(name) 
 const mac = (secret: string, signed: string, algorithm = 'sha256') => createHmac(algorithm, secret).update(signed);
 const hex = (secret: string, signed: string) => mac(secret, signed).digest('hex');
 
-/** Eight strange services. What is in brackets names the adapter. */
+/** Eight unusual services. The name in brackets is the adapter's. */
 export const STYLES = {
   'bare records, a list in one piece, webhooks without a signature (plain)': {
     opened: (url) => ({ data: url }),
@@ -48,7 +48,7 @@ export const STYLES = {
     page: (list) => ({ code: '00', list }),
     sign: (_body, secret) => ({ 'verif-hash': secret }),
   },
-  'P21: verify gives a list of one, webhooks are forms, and only OK acknowledges them (single)': {
+  'verify answers with a list of one, webhooks are forms, and only OK acknowledges them (single)': {
     opened: (url) => ({ link: url }),
     record: ({ id, isPaid, reference: tx_ref, amount, currency }) => {
       return { transaction_id: Number(id.slice(4)), tx_ref, status: isPaid ? 'success' : 'new', amount, currency };
@@ -73,7 +73,7 @@ export const STYLES = {
     sign: (body, secret, s) => ({ sig: `t=${s},v1=${hex('of another key', body)},v1=${hex(secret, `${s}.${body}`)}` }),
     isTimed: true,
   },
-  'P16: references in capitals, in verify, list, webhook and return (capitals)': {
+  'references in capitals, in verify, history, webhook and return (capitals)': {
     opened: (url) => ({ data: { checkoutUrl: url } }),
     record: ({ id: ID, isPaid, reference: REFERENCE, amount: AMOUNT, currency: CURRENCY }) => {
       return { ID, REFERENCE, STATUS: isPaid ? 'PAID' : 'PENDING', AMOUNT, CURRENCY };
@@ -84,7 +84,7 @@ export const STYLES = {
     sign: (body, secret) => ({ 'x-signature': hex(secret, body).toUpperCase() }),
     echo: (reference) => reference.toUpperCase(),
   },
-  'P20: several events in a webhook, amounts with their currency inside, pages from 0 (several)': {
+  'several events in a webhook, amounts with their currency inside, pages from 0 (several)': {
     opened: (url) => ({ _links: { checkout: { href: url } } }),
     record: ({ id, isPaid, reference, amount, currency }) => {
       const events = [{ status: 'Created' }, ...(isPaid ? [{ status: 'Paid' }] : [])];

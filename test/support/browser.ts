@@ -8,16 +8,16 @@ import { promisify } from 'node:util';
 import { chromium, type Browser } from 'playwright-core';
 
 const INSTALLED = '/usr/bin/chromium';
-/** A busy machine needs minutes to start a browser; where all is well nobody waits so long. */
+/** A busy machine needs minutes to start a browser. Usually the start is much faster. */
 const PATIENCE_MS = 120_000;
 
 type Program = { path: string; env: Record<string, string>; remove(): Promise<void> };
 
 /**
- * A real browser: the one that CHROME_PATH names, else Debian's, else the one that came from npm,
- * as with an empty CHROME_PATH.
- * @returns the browser; `close` also removes what was unpacked for it
- * @throws when none of them starts: a skipped test proves nothing
+ * A real browser: the one that CHROME_PATH names, else Debian's, else the one from npm, which an
+ * empty CHROME_PATH selects, too.
+ * @returns the browser; `close` also removes its unpacked files
+ * @throws when none of them starts, because a skipped test proves nothing
  */
 export async function openBrowser(): Promise<Browser> {
   const { path, env, remove } = await findBrowser();
@@ -26,7 +26,8 @@ export async function openBrowser(): Promise<Browser> {
       executablePath: path,
       timeout: PATIENCE_MS,
       env: { ...process.env, ...env },
-      // Neither root nor a container has Chromium's sandbox, nor a container much of /dev/shm.
+      // Chromium's sandbox works neither as root nor in a container, and a container has little
+      // /dev/shm.
       args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
     })
     .catch(async (error: unknown) => {
@@ -47,21 +48,22 @@ async function findBrowser(): Promise<Program> {
 }
 
 /**
- * @sparticuz/chromium is made for a bare machine, and brings its libraries and a font along: x64
- * Linux only.
+ * @sparticuz/chromium is made for a bare machine, and includes its libraries and a font. It
+ * supports x64 Linux only.
  */
 async function unpack(): Promise<Program> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
     throw new Error('the browser tests need Chromium: install it, and name it by CHROME_PATH');
   const folder = await mkdtemp(join(tmpdir(), 'integrator-browser-'));
   const program = `import c from '@sparticuz/chromium'; process.stdout.write(await c.executablePath())`;
-  // In a process of its own, since it takes the folder and whether it brings its libraries from the
-  // environment.
+  // In a process of its own, because the package reads the folder and the use of its libraries from
+  // the environment.
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     env: { TMPDIR: folder, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' },
   });
-  // Its own settings look for the font in /tmp. Without one, a page with a text field crashes.
+  // The package's own settings look for the font in /tmp. Without a font, a page with a text field
+  // crashes.
   const fonts = join(folder, 'fonts.conf');
   await writeFile(
     fonts,

@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import { registry } from '../../src/alerts/metrics.ts';
 
-// Runs one command after the other, as `node dist/cli.js` would: a process for each of them takes a
-// second to start. The command line is the program that stands there already, in its own file,
-// which shares its modules with this one.
+// Runs commands one after the other, as `node dist/cli.js` would, because a process for each
+// command takes a second to start. The command line is the built program, in its own file, which
+// shares its modules with this one.
 
 const [, , cli = ''] = process.argv;
 const { runCommand } = (await import(pathToFileURL(cli).href)) as typeof import('../../src/cli.ts');

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type DatabaseProxy = {
-  /** The same database, reached through here. */
+  /** The same database, through this proxy. */
   url: string;
   /**
-   * up: passes on what comes by new connections. gone: all connections break, and new ones are
-   * refused. silent: they stand, and nothing passes, by those that stand then not even afterwards:
-   * so a machine vanishes.
+   * up: passes traffic of new connections. gone: breaks all connections and refuses new ones.
+   * silent: keeps connections open and passes nothing; connections of that time stay dead
+   * afterwards, as when a machine vanishes.
    */
   set(state: 'up' | 'gone' | 'silent'): void;
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export type DatabaseProxy = {
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
-  /** The near ends of connections by which nothing passes any more. */
+  /** The near ends of dead connections. */
   const lost = new WeakSet<Socket>();
   let state: 'up' | 'gone' | 'silent' = 'up';
   const server = createServer((near) => {

@@ -4,31 +4,33 @@ import pg from 'pg';
 export type TestDatabase = {
   url: string;
   query<Row = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<Row[]>;
-  /** Also ends the connections that others have to it. */
+  /** Also ends all other connections to the database. */
   drop(): Promise<void>;
 };
 
-/** Of roles that live as long as a test. */
+/** The password of roles that exist for one test. */
 const PASSWORD = 'opens_a_test_database';
 
 /** Any number that nothing else locks in that database. */
 const CLONING = 7_411;
 
-/** A migrated database of one's own: a copy of the template that the set-up of the run has made. */
+/**
+ * Creates a migrated database for one test, as a copy of the template that the global setup made.
+ */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const template = new URL(process.env.TEST_TEMPLATE_URL ?? '');
   const name = `test_${randomBytes(8).toString('hex')}`;
   const url = new URL(template);
   url.pathname = `/${name}`;
-  // One at a time: a copy that another one makes would keep the template busy.
+  // One copy at a time, because a copy keeps the template busy.
   await beside(template, `SELECT pg_advisory_lock(${CLONING})`, `CREATE DATABASE ${name} TEMPLATE ${nameOf(template)}`);
   return openTestDatabase(url);
 }
 
-/** A database that exists and is migrated. */
+/** An existing, migrated database. */
 export function openTestDatabase(url: URL): TestDatabase {
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
-  // Whoever stops the server in a test breaks connections that nobody uses.
+  // A test that stops the server breaks idle connections.
   pool.on('error', () => undefined);
   return {
     url: url.href,
@@ -43,8 +45,8 @@ export function openTestDatabase(url: URL): TestDatabase {
 export type RolesDatabase = { database: TestDatabase; ownerUrl: string; programUrl: string };
 
 /**
- * A database without tables, and the addresses of two roles: its owner, and one that may only
- * connect to it.
+ * Creates a database without tables, and two roles: its owner, and a role that may only connect.
+ * @returns the database and the roles' URLs
  */
 export async function databaseOfRoles(): Promise<RolesDatabase> {
   const server = new URL(process.env.TEST_TEMPLATE_URL ?? '');
@@ -74,8 +76,8 @@ export async function databaseOfRoles(): Promise<RolesDatabase> {
 }
 
 /**
- * Runs statements on one connection to the server's own database: nobody may be connected to a
- * template.
+ * Runs statements on a connection to the server's default database, because a template cannot have
+ * connections.
  */
 export async function beside(url: URL, ...statements: string[]): Promise<void> {
   const server = new URL(url);

@@ -1,7 +1,8 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { TestEnvironment } = require('jest-environment-node');
 
-// Jest makes a store for each file, which Node then carries along with every promise of all later files.
+// Jest makes an AsyncLocalStorage for each file, and Node would carry each one along with every
+// promise of all later files.
 const stores = new Set();
 const { run } = AsyncLocalStorage.prototype;
 AsyncLocalStorage.prototype.run = function (...given) {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Looks every 50 ms until the check no longer throws and returns neither `false` nor `null`; a
- * check made of expectations returns nothing.
+ * Runs a check every 50 ms until it neither throws nor returns `false` or `null`. A check made of
+ * expectations returns nothing.
  * @param withinMs only ends a test that hangs: a busy machine is slow
- * @returns what the check returned
- * @throws what the check threw last, or that nothing came
+ * @returns the result of the check
+ * @throws the last error of the check, or that nothing came
  */
 export async function eventually<T>(check: () => T | Promise<T>, withinMs = 20_000): Promise<Exclude<T, false | null>> {
   const end = performance.now() + withinMs;

@@ -13,13 +13,13 @@ import { startShop, TEST_KEY, WEBHOOK_SECRET, type Checkout, type Reply, type Sh
 export type Used = {
   shop: Shop;
   receiver: Receiver;
-  /** What is to end after the last test, also where the rest did not start. */
+  /** Closed after the last test, also when the setup fails. */
   ends: (() => unknown)[];
 };
 
 /**
- * One shop for the tests of a file, and what receives its messages. The faults of a test end with
- * it.
+ * One shop for the tests of a file, and a receiver of its messages. Faults are removed after each
+ * test.
  */
 export function useShop(options: ShopOptions | (() => Promise<ShopOptions>) = {}): Used {
   const used: Used = { shop: {} as Shop, receiver: {} as Receiver, ends: [] };
@@ -46,11 +46,11 @@ export async function startWorker({ shop, receiver, ends }: Used, env = {}): Pro
   return { ...worker, url: `http://127.0.0.1:${port}` };
 }
 
-/** What the service was asked, oldest first. */
+/** The calls to the service, oldest first. */
 export const callsOf = (shop: Shop, endpoint: 'initialize' | 'verify', reference?: string): Promise<Call[]> =>
   shop.sandboxGet(`/calls?endpoint=${endpoint}${reference === undefined ? '' : `&reference=${reference}`}`);
 
-/** Lays a fault in wait; control.ts of the sandbox has them all. */
+/** Sets a fault of the sandbox. See control.ts of the sandbox for all of them. */
 export const befall = (shop: Shop, endpoint: string, kind: string, more: object = {}): Promise<{ id: number }> =>
   shop.sandboxPost('/faults', { endpoint, kind, ...more });
 
@@ -58,7 +58,7 @@ export const healService = async (shop: Shop): Promise<void> => {
   await fetch(`${String(shop.sandbox?.url)}/sandbox/faults`, { method: 'DELETE' });
 };
 
-/** A checkout whatever comes of it; null: the connection broke. */
+/** A checkout with any outcome. null: the connection broke. */
 export const tryCheckout = (
   shop: Shop,
   email: string,
@@ -68,7 +68,10 @@ export const tryCheckout = (
   return shop.request<Partial<Checkout>>('POST', '/checkout', { json, headers }).catch(() => null);
 };
 
-/** A webhook that names a payment, with a true signature. @param url of the process that gets it */
+/**
+ * Sends a webhook about a payment, with a valid signature.
+ * @param url of the process that gets it
+ */
 export function sendNotification(shop: Shop, reference: string, url = shop.url, event = 'success'): Promise<Reply> {
   const body = JSON.stringify({ event: `transaction.${event}`, data: { reference } });
   const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
@@ -77,7 +80,7 @@ export function sendNotification(shop: Shop, reference: string, url = shop.url, 
 }
 
 /**
- * Lets time pass for payments and messages: what was written, is due, or is leased moves into the
+ * Lets time pass for payments and messages: moves their creation, due times and leases into the
  * past.
  */
 export async function letPass(database: TestDatabase, seconds: number): Promise<void> {
@@ -90,11 +93,12 @@ export async function letPass(database: TestDatabase, seconds: number): Promise<
 const holding: pg.Client[] = [];
 
 /**
- * Holds what a statement locks, in a transaction of its own, until it is released or the test ends.
+ * Holds the locks of a statement, in a transaction of its own, until they are released or the test
+ * ends.
  */
 export async function hold(database: TestDatabase, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: database.url });
-  // A test may end the server meanwhile.
+  // A test may stop the server meanwhile.
   client.on('error', () => undefined);
   await client.connect();
   holding.push(client);
@@ -115,8 +119,8 @@ export function waitsForLock(database: TestDatabase, statement: RegExp): Promise
 }
 
 /**
- * In the end the order is paid: once, by one message, and each of its references went to the
- * service once at most.
+ * Waits until the order is paid, and checks that it has one proof, one message, and at most one
+ * initialize call per reference.
  */
 export async function expectPaidOnce(shop: Shop, orderId: string): Promise<void> {
   await eventually(async () => {
@@ -135,7 +139,7 @@ export async function expectPaidOnce(shop: Shop, orderId: string): Promise<void>
     expect((await callsOf(shop, 'initialize', reference)).length).toBeLessThanOrEqual(1);
 }
 
-/** The payments of an order or of a shopper, oldest first. */
+/** The payments of an order or of a customer, oldest first. */
 export const paymentsOf = (shop: Shop, by: 'order_id' | 'email', value: string) =>
   shop.database.query<{ order_id: string; reference: string; status: string; checkout_url: string | null }>(
     `SELECT p.* FROM payments p JOIN orders o ON o.id = order_id WHERE ${by} = $1 ORDER BY p.created_at`,

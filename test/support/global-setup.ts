@@ -12,8 +12,9 @@ declare global {
 }
 
 /**
- * One real PostgreSQL for the run, the one of TEST_DATABASE_URL or one of our own, and a migrated
- * database in it that the tests clone: none sees another's rows. And the programs that they start.
+ * Starts one real PostgreSQL for the run, or uses the one of TEST_DATABASE_URL, and migrates a
+ * template database there. Tests clone the template, so that they share no rows. Also builds the
+ * programs that the tests start.
  */
 export default async function setUp(): Promise<void> {
   const removePrograms = await buildPrograms();
@@ -39,7 +40,7 @@ async function openServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const url = process.env.TEST_DATABASE_URL ?? '';
   if (url !== '') return { url, stop: () => Promise.resolve() };
   const folder = await mkdtemp(join(tmpdir(), 'integrator-test-'));
-  // What a crash would lose nobody misses.
+  // The test data need not survive a crash.
   const postgres = await startPostgres({ folder: join(folder, 'database'), durable: false });
   return {
     url: postgres.url,

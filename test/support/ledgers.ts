@@ -1,7 +1,7 @@
 /**
- * The ledgers in SQL, as a table `l`, with what follows from them by the formulas at the top of
- * src/ledger/ledger.ts. What the history had no time to report, it does not lack. What verify has
- * not reported is not lacking in `not_shown`.
+ * The ledgers in SQL, as a table `l`, with the figures that follow by the formulas at the top of
+ * src/ledger/ledger.ts. The history is not short of an amount before it had time to report it.
+ * `not_shown` excludes amounts that verify has not reported yet.
  */
 export const LEDGERS = `(
   SELECT *, captured + retained + recovered - refunded - written_off - missing AS ours

@@ -3,48 +3,47 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Rows of the list, newest first; or so many of them, each made when its page is asked for. */
+/**
+ * Rows of the history, newest first, or their number and a function that makes each row when its
+ * page is asked for.
+ */
 export type Rows = readonly unknown[] | { count: number; row(index: number): unknown };
 
-/**
- * A page as the service writes it. `next`: the whole address of the page after it; null: there is
- * none.
- */
+/** A page in the service's format. `next`: the whole URL of the next page; null: no next page. */
 export type PageStyle = (rows: readonly unknown[], at: { page: number; next: string | null }) => unknown;
 
-/** What befalls the list: a page once, or everything until `faults` is emptied. */
+/**
+ * A fault of the history. It applies to one page once, or to everything until `faults` is emptied.
+ */
 export type ListFault =
-  /** The connection breaks after half of it; HTTP 500; half of the JSON, as if it were all. */
+  /** The connection breaks in the middle; HTTP 500; half of the JSON, as if it were complete. */
   | { kind: 'broken' | 'status' | 'torn'; page: number }
   | { kind: 'slow'; page: number; ms: number }
-  /** Every page is the first, and has a next one. */
+  /** Every page is the first page, and has a next page. */
   | { kind: 'loop' }
-  /** So many of the newest rows are the whole list. */
+  /** The history has only this many of the newest rows. */
   | { kind: 'cut'; rows: number };
 
 export type ListService = {
   url: string;
   /** May be replaced at any time. */
   rows: Rows;
-  /** In wait; those that strike once are taken out as they strike. */
+  /** Pending faults. A fault that applies once is removed when it applies. */
   faults: ListFault[];
-  /**
-   * Numbers of the pages that were asked for, and references that verify was asked about, in this
-   * order.
-   */
+  /** Numbers of the requested pages, and verified references, in the order of the calls. */
   calls: { pages: number[]; verified: string[] };
   close(): void;
 };
 
 type Options = {
   rows: Rows;
-  /** Of every page, whatever `limit` asks for; left out: as many as `limit` says. */
+  /** Rows of every page, whatever `limit` asks for. Default: `limit`. */
   pageSize?: number;
-  /** Left out: the shape that the default adapter reads. */
+  /** Default: the format that the default adapter reads. */
   style?: PageStyle;
   /**
-   * The record of a reference; undefined: 404. Left out: the first of its rows, where they are an
-   * array.
+   * The record of a reference; undefined: 404. Default: the first row of the reference, where rows
+   * are an array.
    */
   verify?: ReadonlyMap<string, unknown> | ((reference: string) => unknown);
   port?: number;
@@ -57,7 +56,7 @@ const DEFAULT_STYLE: PageStyle = (data, { page, next }) => ({
 });
 
 /**
- * A service whose list and verify answer from what a test holds in its hands. `from` and `to` go by
+ * A service whose history and verify answer from values of a test. `from` and `to` filter by
  * `createdAt`.
  */
 export async function startListService(options: Options): Promise<ListService> {
@@ -106,7 +105,7 @@ export async function startListService(options: Options): Promise<ListService> {
   return service;
 }
 
-/** The fault that befalls a page, the oldest first. */
+/** The oldest fault that applies to a page. */
 function take(faults: ListFault[], page: number): ListFault | undefined {
   const index = faults.findIndex((fault) => !('page' in fault) || fault.page === page);
   const fault = faults[index];
@@ -115,8 +114,8 @@ function take(faults: ListFault[], page: number): ListFault | undefined {
 }
 
 /**
- * The rows that were created within `from` and `to`. As they are newest first, two bounds are
- * searched for.
+ * The rows created within `from` and `to`. Rows are newest first, so a binary search finds both
+ * bounds.
  */
 function windowOf(rows: Rows, query: URLSearchParams): { count: number; row(index: number): unknown } {
   const all = 'row' in rows ? rows : { count: rows.length, row: (index: number) => rows[index] };

@@ -1,15 +1,15 @@
 import type { Receiver } from '../../src/fulfilment/deliver.ts';
 
 /**
- * Stands in for src/custom/fulfilment.ts in the programs of the tests. None, unless OWN_RECEIVER is
- * an address: then the shop's own function, which asks there with every message, and never returns
- * where the answer is 202.
+ * Replaces src/custom/fulfilment.ts in the programs of the tests. Exports no receiver, unless
+ * OWN_RECEIVER is a URL. Then the shop's own function sends each message there, and never returns
+ * when the answer is 202.
  */
 export const createReceiver = (): Receiver | null => {
   const { OWN_RECEIVER = '' } = process.env;
   if (OWN_RECEIVER === '') return null;
   return ({ id, body }) => {
-    // Not a promise that is rejected: thrown at once.
+    // Throws at once, and does not reject a promise.
     if (body.includes('"thrower"')) throw new Error('thrown at once');
     return ask({ id, body });
   };

@@ -11,15 +11,15 @@ import { freePort } from './ports.ts';
 export type PgBouncer = {
   /** The database by the same role, through PgBouncer. */
   url: string;
-  /** Ends the process that was started, and no other one. */
+  /** Ends only the process that was started. */
   close(): Promise<void>;
 };
 
-/** PgBouncer refuses to run as root: it runs as nobody then. */
+/** PgBouncer refuses to run as root, so it runs as nobody. */
 const NOBODY = 65_534;
 
 /**
- * Where PgBouncer is. Debian installs it outside the PATH of users. Undefined: it is not installed.
+ * The path of PgBouncer, which Debian installs outside the PATH of users. Undefined: not installed.
  */
 export const PGBOUNCER = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
   .map((folder) => join(folder, 'pgbouncer'))
@@ -35,9 +35,9 @@ function isExecutable(file: string): boolean {
 }
 
 /**
- * A real PgBouncer in transaction mode, at a free port of loopback. It has three sessions for all
- * of its clients, so that transactions of one client go to different sessions.
- * @param target address of a database, by a role with a password
+ * Starts a real PgBouncer in transaction mode, on a free port of loopback. All clients share three
+ * sessions, so that the transactions of one client use different sessions.
+ * @param target URL of a database, with a role and its password
  */
 export async function startPgBouncer(target: string): Promise<PgBouncer> {
   const folder = await mkdtemp(join(tmpdir(), 'integrator-pgbouncer-'));

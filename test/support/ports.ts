@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems lend to whoever connects somewhere; a thousand for each worker of a
- * run.
+ * Below the range of ports that systems assign to outgoing connections. A thousand ports for each
+ * worker of a run.
  */
 const LOWEST = 20_000;
 const SHARE = 1_000;
 let last = Math.floor(Math.random() * SHARE);
 
-/** A port of loopback that nobody listens at; another one at each call. */
+/** A free port of loopback, a different one at each call. */
 export async function freePort(): Promise<number> {
   for (;;) {
     last = (last + 1) % SHARE;

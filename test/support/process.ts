@@ -6,31 +6,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startOf } from './programs.ts';
 
 const ROOT = new URL('../../', import.meta.url);
-/** Of each of its outputs, the newest characters that are kept. */
+/** How many of the newest characters of each output are kept. */
 const KEPT = 4_000_000;
-/** Longer than the program takes to drain. */
+/** Longer than the program needs to drain. */
 const END_MS = 20_000;
 
 export type Line = Record<string, unknown> & { msg?: string };
 
 export type Running = {
   pid: number;
-  /** Standard output by lines, parsed; what is no JSON is `{ msg }`. */
+  /** The lines of standard output, parsed. A line that is not JSON becomes `{ msg }`. */
   lines(): Line[];
   stdout(): string;
   stderr(): string;
   /** The exit code, or the signal that ended it; null while it runs. */
   ended(): number | NodeJS.Signals | null;
-  /** Waits for its end. */
+  /** Waits for the end. */
   end(): Promise<number | NodeJS.Signals>;
-  /** Sends a signal and waits for the end; what takes too long is killed. */
+  /** Sends a signal and waits for the end. A process that takes too long is killed. */
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 };
 
 /**
- * Starts a program of ours in a process of its own.
+ * Starts one of our programs in a process of its own.
  * @param program path from the root, as `src/server.ts`
- * @param env all that it gets, beside the ways to programs and folders; it also reads no `.env`
+ * @param env its whole environment, except for PATH and temporary folders; it reads no `.env`
  */
 export function startProcess(program: string, env: Record<string, string>, args: readonly string[] = []): Running {
   const { PATH = '', HOME = tmpdir() } = process.env;

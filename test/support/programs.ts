@@ -6,33 +6,32 @@ import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /*
- * The programs that tests start, each with all its packages in a few files: TypeScript and a thousand small modules cost
- * a start five times as long. They are built once for a run, out of the sources as they are.
+ * Builds the programs that tests start, each with all its packages in a few files. Loading TypeScript and a thousand
+ * small modules would make a start five times as long. Each run builds the programs once, from the current sources.
  */
 
 const ROOT = new URL('../../', import.meta.url);
 const FOLDER = fileURLToPath(ROOT);
 const PROGRAMS = ['src/server.ts', 'src/worker.ts', 'src/cli.ts', 'tools/probe.ts', 'test/support/command-loop.ts'];
-/** The modules that tests name as adapters. */
+/** The modules that tests use as adapters. */
 const ADAPTER = /\/adapters\/\w+\.ts$|\/till\.ts$/;
 const HOOKS = 'hooks.js';
 /**
- * WebAssembly of Prisma is compiled once only: the second time, for speed, takes longer than a test
- * lives.
+ * Prisma's WebAssembly is compiled only once. The second, optimising compilation takes longer than
+ * a test.
  */
 const FLAGS = ['--liftoff-only'];
 const require = createRequire(import.meta.url);
 const TYPESCRIPT = pathToFileURL(require.resolve('tsx')).href;
 
-/** A shop changes its adapter, and our tests go on: they ask the sandbox. */
+/**
+ * Our tests use the sandbox's adapter, so that they still pass when a shop changes its own adapter.
+ */
 const SHOPS_OWN = /\/custom\/service\.ts$/;
-/** A test may put a receiver of its own in this place. */
+/** A test may put its own receiver here. */
 const SHOPS_RECEIVER = /\/custom\/fulfilment\.ts$/;
 
-/**
- * A module finds the files beside its source, and a program knows that it is the one that was
- * started.
- */
+/** A module finds the files beside its source, and a program knows that it was started directly. */
 const places: Plugin = {
   name: 'places',
   setup: ({ onLoad, onResolve }) => {
@@ -46,7 +45,10 @@ const places: Plugin = {
   },
 };
 
-/** Builds them, in a folder that TEST_PROGRAMS names. @returns removes it */
+/**
+ * Builds the programs into a folder that TEST_PROGRAMS names.
+ * @returns a function that removes it
+ */
 export async function buildPrograms(): Promise<() => Promise<void>> {
   const out = await mkdtemp(join(tmpdir(), 'integrator-programs-'));
   const remove = () => rm(out, { recursive: true, force: true });
@@ -70,17 +72,17 @@ async function bundle(outdir: string): Promise<Metafile> {
     outbase: '.',
     outdir,
     chunkNames: 'chunks/[hash]',
-    // A program and its adapter share their modules, as they do in production.
+    // A program and its adapter share their modules, as in production.
     ...{ bundle: true, splitting: true, metafile: true, logLevel: 'warning' },
     ...{ platform: 'node', format: 'esm', target: 'node20', external: ['pg-native'], plugins: [places] },
-    // What packages of CommonJS expect to find.
+    // Globals that CommonJS packages expect.
     banner: { js: `const require = process.getBuiltinModule('module').createRequire(import.meta.url);` },
   }).finally(stop);
   return metafile;
 }
 
 /**
- * How Node.js starts a program, as `src/server.ts`.
+ * The arguments of Node.js that start a program, as `src/server.ts`.
  * @param isExtended whether it loads an adapter
  */
 export function startOf(program: string, isExtended: boolean): string[] {
@@ -91,8 +93,8 @@ export function startOf(program: string, isExtended: boolean): string[] {
 }
 
 /**
- * A module that lets an adapter be found by the name of its source, be it named by a variable or by
- * another adapter.
+ * A module that maps the source path of an adapter to its build, for a variable and for an import
+ * of another adapter.
  */
 function hooksFor({ outputs }: Metafile): string {
   const built = Object.entries(outputs).flatMap(([file, { entryPoint }]) =>

@@ -9,8 +9,8 @@ const COPIED = ['src', 'local', 'tools', 'prisma', 'package.json', 'prisma.confi
 export type ProjectCopy = { folder: string; remove(): Promise<void> };
 
 /**
- * A copy of the program with its own sources, database and generated client, for tests that change
- * files.
+ * Makes a copy of the program with its own sources, database and generated client, for tests that
+ * change files.
  */
 export async function copyProject(): Promise<ProjectCopy> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'integrator-copy-')));

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A message as it came: `id` is its header `webhook-id`, `body` its bytes as text. */
+/** A received message: `id` is its header `webhook-id`, `body` its bytes as text. */
 export type Received = {
   id: string;
   type: string;
@@ -15,19 +15,19 @@ export type Received = {
 type Answer = number | null | Promise<number | null>;
 export type Receiver = {
   url: string;
-  /** Variables that send messages here. */
+  /** The variables that send messages to this receiver. */
   env: { FULFILMENT_URL: string; FULFILMENT_SECRET: string };
-  /** Everything that came, refused or repeated, oldest first. */
+  /** All received messages, refused and repeated ones included, oldest first. */
   messages: Received[];
   /**
-   * What it answers from now on: a status, a status for each message, or null: it breaks the
-   * connection.
+   * Sets the answer from now on: a status, a function that returns a status for each message, or
+   * null to break the connection.
    */
   answer(how: number | ((message: Received) => Answer)): void;
   close(): Promise<void>;
 };
 
-/** The shop's own system: a real server that writes down what it is told, and takes it with 204. */
+/** The shop's own system: a real server that records each message and answers 204. */
 export async function startReceiver(): Promise<Receiver> {
   const messages: Received[] = [];
   let answer: (message: Received) => Answer = () => 204;

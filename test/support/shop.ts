@@ -5,7 +5,7 @@ import { freePort } from './ports.ts';
 import { startProcess, type Line, type Running } from './process.ts';
 import { openTerminal, type Ran, type Terminal } from './terminal.ts';
 
-/** Made to be read aloud: they open nothing anywhere. */
+/** Test keys that open nothing anywhere. */
 export const TEST_KEY = 'sk_test_no_real_money';
 export const WEBHOOK_SECRET = 'webhooks_of_no_real_money';
 
@@ -17,10 +17,10 @@ export type Reply<Body = unknown> = { status: number; headers: Headers; body: Bo
 export type RequestOptions = {
   json?: unknown;
   form?: Record<string, string>;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   body?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
-  /** Left out: a redirect is answered as it is. */
+  /** Default: a redirect is returned, not followed. */
   redirect?: 'follow' | 'manual';
 };
 
@@ -34,30 +34,32 @@ export type Checkout = {
 };
 
 export type ShopOptions = {
-  /** Left out: a migrated one of its own. Either way, stopping the shop drops it. */
+  /**
+   * Default: a migrated database of its own. Stopping the shop drops the database in both cases.
+   */
   database?: TestDatabase;
   env?: Record<string, string>;
   /** How many servers share the database. */
   processes?: number;
-  /** Left out: one is started unless `gatewayUrl` names a service. */
+  /** Default: a sandbox is started unless `gatewayUrl` names a service. */
   sandbox?: boolean;
   gatewayUrl?: string;
-  /** false: nothing happens but what requests make happen. */
+  /** false: only requests cause work. */
   worker?: boolean;
 };
 
 export type Shop = {
-  /** Of the first process. They keep their addresses over `restart`. */
+  /** The URL of the first process. The URLs stay the same over `restart`. */
   url: string;
   urls: string[];
   sandbox: Sandbox | null;
   database: TestDatabase;
   /**
-   * @param path or the whole address of another process; the body comes parsed where it is JSON,
-   * else as text
+   * @param path or the whole URL of another process; the body is parsed if it is JSON, else it is
+   * text
    */
   request<Body = unknown>(method: string, path: string, options?: RequestOptions): Promise<Reply<Body>>;
-  /** @param input laid over one tote of Ada's @throws unless it is opened */
+  /** @param input changes to an order of one tote by Ada @throws unless the checkout is opened */
   checkout(input?: Record<string, unknown>): Promise<Checkout>;
   /**
    * Controls the sandbox.
@@ -67,20 +69,20 @@ export type Shop = {
    */
   sandboxPost<Body = unknown>(path: string, json?: unknown): Promise<Body>;
   sandboxGet<Body = unknown>(path: string): Promise<Body>;
-  /** A person types a command beside the shop. @param env over the places and keys of the shop */
+  /** Runs a command beside the shop. @param env added to the URLs and keys of the shop */
   command(words: readonly string[], env?: Record<string, string>): Promise<Ran>;
-  /** What all processes have logged, also those that have ended. */
+  /** The log of all processes, ended ones included. */
   logs(): Line[];
   /** Ends all processes by a signal, and waits. @returns how each ended */
   kill(signal: NodeJS.Signals): Promise<(number | NodeJS.Signals)[]>;
-  /** Ends what runs and starts all processes again. */
+  /** Ends all processes and starts them again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
  * Starts the real program on a database of its own, against a sandbox that runs in this process.
- * @throws with what it said, when it does not come up
+ * @throws with its output, when it does not start
  */
 export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const { processes = 1, gatewayUrl, sandbox: wantsSandbox = gatewayUrl === undefined } = options;
@@ -118,7 +120,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
         ...places,
         WORKER: options.worker === false ? 'off' : 'inline',
         CHECKOUTS_PER_MINUTE: '0',
-        // Tests reconcile when they want to.
+        // Tests start reconciliation themselves.
         RECONCILE_EVERY_MIN: '0',
         ...options.env,
       }),

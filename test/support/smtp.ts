@@ -4,16 +4,16 @@ import { createInterface } from 'node:readline';
 
 type Mail = { from: string; to: string[]; text: string };
 export type MailServer = {
-  /** As SMTP_URL wants it. */
+  /** The value for SMTP_URL. */
   url: string;
-  /** Everything that was taken; `text` has the headers, too. */
+  /** All accepted mails; `text` includes the headers. */
   mails: Mail[];
   /** true: refuses mails from now on. */
   refuses: boolean;
   close(): Promise<void>;
 };
 
-/** A mail server on loopback that keeps what it is given. */
+/** A mail server on loopback that keeps all accepted mails. */
 export async function startMailServer(): Promise<MailServer> {
   const serve = async (socket: Socket): Promise<void> => {
     let mail: Mail = { from: '', to: [], text: '' };

@@ -6,7 +6,8 @@ const GENERATED = 'src/platform/prisma/';
 const IMPORT = /^(?:import|export)(?<type> type)?\b[^;'"]*?\bfrom '(?<from>[^']+)'|\bimport(?: |\()'(?<bare>[^']+)'/gm;
 
 /**
- * One import: a path from the root, or the name of a package. A type is gone when the program runs.
+ * One import: a path from the root, or the name of a package. A type import does not exist at run
+ * time.
  */
 export type Import = { target: string; isType: boolean };
 
@@ -14,12 +15,14 @@ export type Source = {
   /** From the root. */
   path: string;
   text: string;
-  /** The text without the lines that are comments. */
+  /** The text without comment lines. */
   code: string;
   imports: Import[];
 };
 
-/** Every source below these folders, as far as there are any; what Prisma has generated is none. */
+/**
+ * Every source file below the existing ones of these folders, except for Prisma's generated files.
+ */
 export function readSources(...folders: string[]): Source[] {
   return folders
     .filter((folder) => existsSync(new URL(folder, ROOT)))
@@ -43,7 +46,7 @@ function readSource(path: string): Source {
   return { path, text, code, imports };
 }
 
-/** What runs when this file is loaded: paths and packages, itself included. */
+/** The paths and packages that load with this file, itself included. */
 export function reachOf(path: string, sources: readonly Source[], seen = new Set<string>()): Set<string> {
   if (seen.has(path)) return seen;
   seen.add(path);

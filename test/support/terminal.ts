@@ -5,17 +5,13 @@ import { startOf } from './programs.ts';
 
 export type Ran = { exit: number | string; out: string; err: string };
 export type Terminal = {
-  /**
-   * Types a command, after those that were typed before it have ended.
-   * @returns its exit code, and what it said
-   */
+  /** Runs a command after all earlier commands have ended. @returns its exit code and its output */
   run(words: readonly string[]): Promise<Ran>;
   close(): Promise<void>;
 };
 
 /**
- * One process for all commands of a test file: a process for each of them takes half a second to
- * start.
+ * One process for all commands of a test file, because each process takes half a second to start.
  */
 export function openTerminal(env: Record<string, string>): Terminal {
   const flags = startOf('test/support/command-loop.ts', 'GATEWAY_ADAPTER' in env);

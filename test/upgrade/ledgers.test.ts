@@ -6,15 +6,15 @@ import { applyMigrations } from '../../src/platform/migrate.ts';
 import { Secret } from '../../src/platform/secret.ts';
 import { loadOld, type Old } from './support.ts';
 
-// Single ledgers of version 1.0.0, as its program left them: what verify answered, and the columns
-// of `money` that are not 0. Each order is one of 8500, and the charge that pays it is A.
+// Single ledgers as version 1.0.0 left them: the answers of verify, and the columns of `money` that
+// are not 0. Each order is one of 8500, and charge A pays it.
 
 type Answer = [outcome: string, amount: number | null, shows: number | null, id?: string, currency?: string | null];
 type Story = {
   what: string;
   answers: Answer[];
   money: Record<string, number | string | boolean>;
-  /** The order was accepted with this doubt, which the last answer has. */
+  /** A person accepted the order with this doubt, which the last answer has. */
   doubt?: string;
   held?: bigint;
   missing?: bigint;
@@ -28,7 +28,7 @@ const LOST: Answer = ['reversed', 8500, 0];
 const STORIES: Story[] = [
   { what: 'paid', answers: [PAID], money: { came: 8500, earned: 8500 } },
   {
-    what: 'paid in part, and then expired',
+    what: 'paid in part and then expired',
     answers: [
       ['paid', 8000, 8000],
       ['expired', 8000, null],
@@ -37,24 +37,24 @@ const STORIES: Story[] = [
     held: 8000n,
   },
   {
-    what: 'reversed, and the answer names nothing',
+    what: 'reversed without an amount in the answer',
     answers: [PAID, ['reversed', null, 0, 'A', null]],
     money: { came: 8500, went: 8500, earned: 8500 },
     missing: 8500n,
   },
   {
-    what: 'both sources show less, and name no refund',
+    what: 'both sources show less without a refund',
     answers: [PAID, ['paid', 7000, 7000]],
     money: { came: 8500, went: 1500, earned: 8500, list_shows: 7000, list_heard_at: HEARD },
     missing: 1500n,
   },
   {
-    what: 'lost and won',
+    what: 'a dispute lost and won',
     answers: [PAID, LOST, PAID],
     money: { came: 17000, went: 8500, earned: 8500, send_back: 8500, by_itself: 8500 },
   },
   {
-    what: 'lost and won, and charged again',
+    what: 'a dispute lost and won, and a second charge',
     answers: [PAID, LOST, PAID],
     money: {
       came: 25500,
@@ -68,7 +68,7 @@ const STORIES: Story[] = [
     held: 8500n,
   },
   {
-    what: 'written off, and won',
+    what: 'written off and won',
     answers: [PAID, LOST, PAID],
     money: { came: 17000, went: 8500, earned: 8500, lost: 8500, list_shows: 8500, list_heard_at: HEARD },
     notShown: 8500n,
@@ -80,7 +80,7 @@ const STORIES: Story[] = [
     recovered: 8500n,
   },
   {
-    what: 'a refund that did not go, and is kept',
+    what: 'a refund that was not made, and the money is kept',
     answers: [PAID],
     money: { came: 9000, went: 500, earned: 8500, refunded: 500, kept: 500, list_shows: 8500, list_heard_at: HEARD },
     recovered: 500n,
@@ -92,7 +92,7 @@ const STORIES: Story[] = [
     notShown: 2500n,
   },
   {
-    what: 'charged twice, one refunded',
+    what: 'charged twice, and one charge refunded',
     answers: [PAID, ['paid', 8500, 8500, 'B'], ['reversed', 8500, 0, 'B'], PAID],
     money: {
       came: 17000,
@@ -115,7 +115,10 @@ const STORIES: Story[] = [
 type Cell = string | number | boolean | null;
 const text = (value: Cell): string => (value === null ? 'NULL' : `'${String(value)}'`);
 
-/** Verify's own figure in `money`: as the list is heard, its newest one; else what is there. */
+/**
+ * Verify's own figure in `money`: the newest one once the history is applied, else the stored
+ * figure.
+ */
 function shownIn(answers: readonly Answer[], { came, went = 0, list_heard_at }: Story['money']): Cell {
   const isThere = Number(came) - Number(went);
   return list_heard_at === undefined ? isThere : (answers.at(-1)?.[2] ?? isThere);
@@ -136,7 +139,7 @@ function answersOf(
   });
 }
 
-/** The rows of a story. Keys are not checked while they are written. */
+/** Inserts the rows of a story, without checking keys. */
 function rowsOf({ answers, money, doubt }: Story, index: number): string {
   const reference = `story${index}`;
   const isPaid = 'earned' in money;
@@ -182,6 +185,6 @@ test.each(STORIES.map((story, index) => [story.what, story, index] as const))('%
     [row.reference],
   );
   expect(total).toEqual([{ held: String(held), missing: String(missing) }]);
-  // What came back is told at once.
-  if (story.what === 'written off, and won') expect(positionOf(ledger, 0).reinstated).toBe(8500n);
+  // Recovered money is reported at once.
+  if (story.what === 'written off and won') expect(positionOf(ledger, 0).reinstated).toBe(8500n);
 });

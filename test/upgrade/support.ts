@@ -10,18 +10,18 @@ import pg from 'pg';
 import { applyMigrations } from '../../src/platform/migrate.ts';
 import { beside } from '../support/database.ts';
 
-// Databases that version 1.0.0 filled, and what its service said in the end. A dump is loaded into
+// Databases that version 1.0.0 filled, and the last answers of its service. A dump is loaded into
 // the schema of 1.0.0. Bodies of answers, messages and webhooks, reports of runs and addresses of
-// checkouts are left out.
+// checkouts are omitted.
 
 const FIRST = '20261101000000_init';
 const MIGRATIONS = new URL('../../prisma/migrations/', import.meta.url);
 
-/** Rows of the books, and totals, by month. */
+/** Rows and totals of the books, by month. */
 type Books = Record<string, { totals: object[]; rows: object[] }>;
 /**
- * Beside a dump: when it was made, the books that 1.0.0 printed, and what list and verify said
- * last.
+ * The file beside a dump: its time, the books that 1.0.0 printed, and the last answers of history
+ * and verify.
  */
 export type Said = {
   at: string;
@@ -65,8 +65,8 @@ async function applyFirst(url: string): Promise<void> {
 }
 
 /**
- * All times but those of the journal, as if the dump had been made now. What is written once is
- * moved, too.
+ * Moves all times except those of the journal, as if the dump had been made now. Rows that are
+ * written once move, too.
  */
 export async function moveToNow({ query }: Old, madeAt: string): Promise<void> {
   const columns = await query<{ table: string; sets: string }>(
@@ -79,7 +79,7 @@ export async function moveToNow({ query }: Old, madeAt: string): Promise<void> {
   await query(`BEGIN; SET LOCAL session_replication_role = replica; ${updates.join('; ')}; COMMIT`);
 }
 
-/** A payment service that says what it said to 1.0.0. */
+/** A payment service with the answers that 1.0.0 got. */
 export async function startService({ list, verify }: Said): Promise<Server & { url: string }> {
   const server = createServer((req, res) => {
     const { pathname } = new URL(req.url ?? '', 'http://localhost');
@@ -93,7 +93,7 @@ export async function startService({ list, verify }: Said): Promise<Server & { u
   return Object.assign(server, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 }
 
-/** How many rows each table has. */
+/** The number of rows of each table. */
 export async function countRows({ query }: Old): Promise<Record<string, number>> {
   const tables = await query<{ name: string }>(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`);
   const text = tables
@@ -103,7 +103,9 @@ export async function countRows({ query }: Old): Promise<Record<string, number>>
   return Object.fromEntries(counts.map(({ name, count }) => [name, count]));
 }
 
-/** What no upgrade may change: what is written once, statuses, messages and decisions. */
+/**
+ * Values that no upgrade may change: rows that are written once, statuses, messages and decisions.
+ */
 export async function readKept({ query }: Old): Promise<unknown[]> {
   const [upgraded] = await query<{ proofs: string | null }>(`SELECT to_regclass('proofs') AS proofs`);
   const proofs =

@@ -14,10 +14,10 @@ import { openTerminal, type Terminal } from '../support/terminal.ts';
 import { EXCEPTIONS, type Amounts } from './exceptions.ts';
 import { countRows, loadOld, moveToNow, readDump, readKept, startService, type Old, type Said } from './support.ts';
 
-// What version 1.0.0 wrote is upgraded: `day` is the day of `npm run demo`; `cases` has each class
-// of cases, open and decided by each decision; in `sources`, verify and list say different things,
-// or money comes back; in `week`, the list reaches back a week, and charges have left it. The code
-// of 1.0.0 has made each of them, and its books.
+// Upgrades databases that version 1.0.0 wrote. `day` is the day of `npm run demo`. `cases` has each
+// class of cases, open and decided by each decision. In `sources`, verify and the history differ,
+// or money comes back. In `week`, the history reaches back a week, and charges have left it. The
+// code of 1.0.0 made each database and its books.
 
 const ZONE = 'Africa/Lagos';
 const DUMPS = [
@@ -68,7 +68,7 @@ async function figuresIn({ database: { prisma } }: Upgraded): Promise<(About & A
   });
 }
 
-/** Held and missing money by the journal, in the names of both versions. */
+/** Held and missing money by the journal, with the column names of both versions. */
 const JOURNAL = `
   SELECT l.reference, l.currency, coalesce(sum(CASE WHEN counter IN ('came', 'held') THEN amount
       WHEN counter IN ('earned', 'kept', 'sendBack') THEN -amount END), 0)::text AS held,
@@ -106,7 +106,7 @@ describe.each(DUMPS)('%s', (name, adapter) => {
     await up.old.drop();
   });
 
-  test('no row is lost, and what was written stays as it is', async () => {
+  test('no row is lost, and rows that are written once are unchanged', async () => {
     const { money = NaN, listed, releases = NaN, ...others } = up.before.counts;
     const [added] = await up.old.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM journal WHERE what = 'upgraded'`,
@@ -130,17 +130,17 @@ describe.each(DUMPS)('%s', (name, adapter) => {
     expect(await up.old.query(open)).toEqual([]);
   });
 
-  test('held and missing money are what they were, in the ledgers and in the journal', async () => {
+  test('held and missing money are unchanged, in the ledgers and in the journal', async () => {
     const wanted = up.before.money.map((one) => ({ ...one, ...EXCEPTIONS.get(one.reference)?.figures }));
     expect(await figuresIn(up)).toEqual(wanted);
     expect(await up.old.query(JOURNAL)).toEqual(wanted);
   });
 
-  test.each(['2026-09', '2026-10'])('the books of %s are what 1.0.0 printed', async (month) => {
+  test.each(['2026-09', '2026-10'])('the books of %s are those that 1.0.0 printed', async (month) => {
     expect(await booksOf(up, month)).toEqual(up.said.books[month] ?? { totals: [], rows: [] });
   });
 
-  test('the chain of each order is whole', async () => {
+  test('the journal chain of each order is whole', async () => {
     const { prisma } = up.database;
     for (const { id } of await prisma.order.findMany()) {
       const story = await explain(prisma, 'test', { orderId: id }, { timeZone: ZONE, now: new Date() });
@@ -154,7 +154,7 @@ describe.each(DUMPS)('%s', (name, adapter) => {
     await expect(up.old.query(back)).rejects.toThrow('proofs_pay_their_order');
   });
 
-  test('open cases stay open, closed ones stay closed, and all is explained, by whole runs', async () => {
+  test('after whole runs, open cases stay open, closed cases stay closed, and all differences are explained', async () => {
     const references = new Set(up.before.money.map(({ reference }) => reference));
     const statuses = 'SELECT id, status FROM orders ORDER BY 1';
     const before = await up.old.query(statuses);

@@ -1,7 +1,7 @@
 import type { PagePosition } from '../../../src/gateway/adapter.ts';
 import shared from './shared.ts';
 
-/** After the second page it leads to a page that is none. */
+/** Its second page leads to an invalid next page. */
 export default {
   ...shared,
   history: {

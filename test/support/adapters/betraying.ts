@@ -2,8 +2,8 @@ import { at, text } from '../../../src/gateway/adapter-helpers.ts';
 import prompt from './prompt.ts';
 
 /**
- * What begins with `quote` it throws, with the whole record; what begins with `pass` it takes for a
- * status.
+ * Throws a status that begins with `quote`, with the whole record, and accepts one that begins with
+ * `pass`.
  */
 export default {
   ...prompt,

@@ -2,7 +2,7 @@ import type { ServiceAdapter } from '../../../src/gateway/adapter.ts';
 import { at, figure, rows, text } from '../../../src/gateway/adapter-helpers.ts';
 import prompt from './prompt.ts';
 
-/** The prompt service, of which payouts and balances are read as well. */
+/** The prompt service, with payouts and balances. */
 export default {
   ...prompt,
   transfers: {

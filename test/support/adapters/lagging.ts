@@ -1,4 +1,4 @@
 import adapter from '../../../local/sandbox-adapter.ts';
 
-/** Its list may lack what happened in the last day. */
+/** Its history may lack the last day. */
 export default { ...adapter, history: { ...adapter.history, lagMin: 1_440 } };

@@ -2,8 +2,8 @@ import type { ServiceAdapter } from '../../../src/gateway/adapter.ts';
 import service from '../../../local/sandbox-adapter.ts';
 
 /**
- * The default service, but its hosted pages die after a quarter of an hour, its payments may be
- * paid for a month, and it sends a webhook again until it reads ACCEPTED.
+ * The default service, but hosted pages end after a quarter of an hour, payments can be paid for a
+ * month, and a webhook is sent again until the service reads ACCEPTED.
  */
 const adapter: ServiceAdapter = {
   ...service,

@@ -1,6 +1,6 @@
 import prompt from './prompt.ts';
 
-/** It throws, and quotes the key. */
+/** Throws an error that quotes the key. */
 export default {
   ...prompt,
   authorize: (key: string) => {

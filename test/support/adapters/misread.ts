@@ -1,6 +1,6 @@
 import service from '../../../local/sandbox-adapter.ts';
 
-/** Takes the service's word for paid for none that it knows. */
+/** Does not know the service's status word for paid. */
 export default {
   ...service,
   read: (record: unknown) => {

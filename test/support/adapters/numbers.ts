@@ -1,6 +1,6 @@
 import adapter from '../../../local/sandbox-adapter.ts';
 
-/** Numbers with which no adapter may start, by what NUMBERS says. */
+/** Invalid numbers, chosen by NUMBERS. No program may start with one of them. */
 const WRONG: Record<string, object> = {
   'a lag of half a minute': { ...adapter, history: { ...adapter.history, lagMin: 0.5 } },
   'a lag below zero': { ...adapter, history: { ...adapter.history, lagMin: -1 } },

@@ -1,4 +1,4 @@
 import adapter from '../../../local/sandbox-adapter.ts';
 
-/** Its list lacks nothing: what was paid a moment ago stands in it. */
+/** Its history has no lag: it shows a payment at once. */
 export default { ...adapter, history: { ...adapter.history, lagMin: 0 } };

@@ -1,4 +1,4 @@
 import prompt from './prompt.ts';
 
-/** Its list lacks nothing of the last week. */
+/** Its history has no lag, and reaches back a week. */
 export default { ...prompt, history: { ...prompt.history, reachesBackDays: 7 } };

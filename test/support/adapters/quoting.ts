@@ -1,6 +1,6 @@
 import adapter from '../../../local/sandbox-adapter.ts';
 
-/** It throws, and quotes what it cannot read. */
+/** Throws an error that quotes the unreadable record. */
 export default {
   ...adapter,
   read: (record: unknown) => {

@@ -1,7 +1,7 @@
 import adapter from '../../../local/sandbox-adapter.ts';
 import { at } from '../../../src/gateway/adapter-helpers.ts';
 
-/** The default service, but another shop is paid through the same account, and its list filters. */
+/** The default service, but another shop uses the same account, and the history can be filtered. */
 export default {
   ...adapter,
   history: { ...adapter.history, filters: true, isForeign: (row: unknown) => at(row, 'merchant') === 'another' },

@@ -1,7 +1,7 @@
 import { at } from '../../../src/gateway/adapter-helpers.ts';
 import service from '../../../local/sandbox-adapter.ts';
 
-/** What an answer shouts, it throws. */
+/** Throws the text that an answer has in `shout`. */
 const refuseShouts = (answer: unknown): void => {
   const shout = at(answer, 'shout');
   if (typeof shout === 'string') throw new Error(shout);

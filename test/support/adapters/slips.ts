@@ -3,7 +3,8 @@ import { at, text } from '../../../src/gateway/adapter-helpers.ts';
 import prompt from './prompt.ts';
 
 /**
- * What `read` gets wrong in a record whose field `slip` says so: laid over what it should return.
+ * Mistakes of `read`. A record whose field `slip` names one gets these members instead of the right
+ * ones.
  */
 export const READ_SLIPS: Record<string, object> = {
   'a number as its id': { id: 5 },
@@ -13,8 +14,7 @@ export const READ_SLIPS: Record<string, object> = {
 };
 
 /**
- * Texts for people that the database does not take: what is wrong with them is cut off, and the
- * record counts.
+ * Texts for people that the database cannot store. The bad part is cut off, and the record counts.
  */
 export const TEXT_SLIPS: Record<string, object> = {
   'a word of 100,000 characters': { word: 'x'.repeat(100_000) },
@@ -28,7 +28,7 @@ const slipOf = (value: unknown, name = 'slip') => text(at(value, name)) ?? '';
 const slipped = (slips: Record<string, unknown>, slip: string, honest: () => unknown) =>
   slip in slips ? slips[slip] : honest();
 
-/** The prompt service, read wrongly wherever an answer says that it is to be. */
+/** The prompt service, with the mistakes that an answer asks for. */
 export default {
   ...prompt,
   initialize: {

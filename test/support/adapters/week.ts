@@ -1,4 +1,4 @@
 import shared from './shared.ts';
 
-/** Its list reaches back a week. */
+/** Its history reaches back a week. */
 export default { ...shared, history: { ...shared.history, reachesBackDays: 7 } };
