@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { VNode } from 'preact';
 import { pipeline } from 'node:stream/promises';
 import { spanOf, thisMonth } from '../commands/named.ts';
 import { dateOf, type View } from '../custom/days.ts';
@@ -79,6 +80,36 @@ export const figure = (amount: bigint, currency: string): string => amountText({
 export const moneyText = (sums: Iterable<readonly [currency: string, amount: bigint]>): string =>
   [...sums].map(([currency, amount]) => amountText({ amount, currency })).join(', ');
 
+type Days = readonly (readonly [date: string, totals: Totals])[];
+const earnedOn = (totals: Totals, currency: string): bigint => totals.get(currency)?.earned ?? 0n;
+
+/** A chart for each currency in which something was earned, and a table of the same figures. */
+export function earnedByDay(days: Days, currencies: readonly string[]): VNode {
+  const rows = days.map(([date, totals]) => {
+    return [date.slice(5), currencies.map((currency) => figure(earnedOn(totals, currency), currency))] as const;
+  });
+  const charts = currencies.map((currency) => chartOf(days, currency));
+  return ui.card('Earned per day', charts, ui.more('As a table', ui.numbers('Earned per day', currencies, rows)));
+}
+
+/** Null: nothing was earned in the currency. */
+function chartOf(days: Days, currency: string): VNode | null {
+  const text = (amount: bigint): string => amountText({ amount, currency });
+  const points = days.map(([date, totals]): [string, bigint] => {
+    const amount = earnedOn(totals, currency);
+    return [`${date}: ${text(amount)}`, amount];
+  });
+  const most = points.reduce((largest, [, amount]) => (amount > largest ? amount : largest), 0n);
+  if (most === 0n) return null;
+  const [first = '', last = ''] = [days[0]?.[0], days.at(-1)?.[0]];
+  return (
+    <figure>
+      {ui.bars(`Earned per day in ${currency}`, points)}
+      <figcaption>{`${first} to ${last}. The highest bar is ${text(most)}.`}</figcaption>
+    </figure>
+  );
+}
+
 const MONTHS = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const monthName = (month: string): string => MONTHS.format(new Date(`${month}-01`));
 
@@ -103,9 +134,6 @@ export async function moneyPage(here: Here): Promise<Drawn> {
     return [words.sums[name], cells, name === 'earned'] as const;
   });
   const atEnd = columns.map((one) => figure((held.get(one) ?? 0n) - (later.get(one)?.held ?? 0n), one));
-  const byDay = days.map(([date, sums]) => {
-    return [date.slice(5), columns.map((one) => figure(sums.get(one)?.earned ?? 0n, one))] as const;
-  });
   const name = monthName(month);
   const months = Array.from({ length: 24 }, (_, back) => monthAfter(thisMonth(view), -back));
   const options = [...new Set([month, ...months])].map((one) => [one, monthName(one)] as const);
@@ -116,7 +144,7 @@ export async function moneyPage(here: Here): Promise<Drawn> {
     ui.filter(ui.choice('month', 'Month', month, options)),
     columns.length === 0 ? ui.line('No money moved in this month.') : table,
     ui.card('For the accountant', ui.line(rule), ui.line(ui.link(`/admin/money.csv?month=${month}`, button))),
-    ui.more('Day by day', ui.numbers('Earned, day by day', columns, byDay)),
+    earnedByDay(days, columns),
   ];
   return { title: `Money in ${name}`, body };
 }

@@ -53,7 +53,9 @@ async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
   const isNotShown = one.class === 'refund_not_shown';
   return TRIED.flatMap(({ as, elsewhere }): End[] => {
     const effect = effectOf({ ...situation, as, elsewhere });
-    if (typeof effect === 'string' || (elsewhere && !isNotShown)) return [];
+    // The rest was asked for already in a case that waits for it.
+    const isAskedAgain = as === 'ask-rest' && one.closedAt !== null;
+    if (typeof effect === 'string' || isAskedAgain || (elsewhere && !isNotShown)) return [];
     const { returned, refunded, retained, recovered, writtenOff, captured, offProvider = 0n } = effect.booking;
     const amount = returned ?? refunded ?? retained ?? recovered ?? writtenOff ?? captured ?? offProvider;
     const value = elsewhere ? `${as} elsewhere` : as;
@@ -101,6 +103,18 @@ async function openCases(here: Here, { orderId }: Story): Promise<VNode[]> {
   return Promise.all(notices);
 }
 
+/** A part payment whose rest is not paid yet can still be accepted, refunded or kept. */
+async function waitingForRest(here: Here, orderId: string | null): Promise<VNode[]> {
+  const where = { mode: here.mode, orderId: orderId ?? '', decision: 'ask-rest', order: { partPaid: { gt: 0n } } };
+  const asked = await here.prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'desc' } });
+  const newest = asked.filter(({ id, payment }) => payment.cases.findLast(({ held }) => held > 0n)?.id === id);
+  const forms = newest.map(async (one) => {
+    const title = `If nobody pays the rest: decide about ${amountText({ ...one, amount: one.held })}`;
+    return ui.more(title, decide(here, one, await endsOf(here, one)));
+  });
+  return Promise.all(forms);
+}
+
 /**
  * The body of an order's page and of an unmatched payment's page: the state, what to do, the money
  * and the events.
@@ -126,10 +140,12 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
   });
   const messages = await prisma.message.findMany({ where: { orderId: orderId ?? '' }, omit: { seq: true } });
   const facts = JSON.stringify({ orderId, chain, evidence, messages }, withoutBodies, 1);
-  const open = await openCases(here, told);
+  const notices = await openCases(here, told);
+  const waiting = await waitingForRest(here, orderId);
   return [
     ui.line(ui.badge(said.badge), head),
-    open.length > 0 ? open : ui.notice(ui.toneOf(said.badge), said.sentence, said.next),
+    notices.length > 0 ? notices : ui.notice(ui.toneOf(said.badge), said.sentence, said.next),
+    waiting,
     <div class="two">
       {ui.card('The money', sums.map(ui.detail), came)}
       {ui.card(
@@ -244,7 +260,8 @@ function sureOf(here: Here, input: Input, texts: End['texts'], sum: string, orde
 type Asking = (here: Here, input: Input) => Promise<Sure | { faults: Record<string, string> }>;
 export const CONFIRMED: Record<string, Asking | undefined> = {
   'cases decide': async (here, input) => {
-    const where = { id: idOf(text(input.id)), mode: here.mode, closedAt: null };
+    const isDecidable = [{ closedAt: null }, { decision: 'ask-rest' }];
+    const where = { id: idOf(text(input.id)), mode: here.mode, OR: isDecidable };
     const one = await here.prisma.case.findFirst({ where, include: TOLD_CASE });
     if (one === null || text(input.seen) !== shortOf(one.digest)) throw refused('changed');
     const isOtherWay = input.elsewhere === true && one.held === 0n;

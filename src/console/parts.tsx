@@ -73,6 +73,31 @@ export function numbers(about: string, columns: readonly Kids[], rows: readonly 
   );
 }
 
+const BAR = { width: 8, step: 10, height: 40 };
+
+/**
+ * A bar chart of amounts. Show a table with the same figures beside it. A day whose amount is not
+ * above 0 has no bar.
+ * @param points the text of each bar, and its amount in minor units
+ */
+export function bars(about: string, points: readonly (readonly [text: string, amount: bigint])[]): VNode {
+  const most = points.reduce((largest, [, amount]) => (amount > largest ? amount : largest), 1n);
+  const drawn = points.map(([text, amount], place) => {
+    const height = amount > 0n ? Math.max(1, (BAR.height * Number(amount)) / Number(most)) : 0;
+    return (
+      <rect x={place * BAR.step} y={BAR.height - height} width={BAR.width} height={height}>
+        <title>{text}</title>
+      </rect>
+    );
+  });
+  const box = `0 0 ${points.length * BAR.step} ${BAR.height}`;
+  return (
+    <svg class="bars" viewBox={box} role="img" aria-label={about} preserveAspectRatio="none">
+      {drawn}
+    </svg>
+  );
+}
+
 /** Facts with their names, or events with their times. Empty facts are left out. */
 export function detail(facts: readonly (readonly [name: Kids, fact: Kids])[]): VNode {
   const known = facts.filter(([, fact]) => fact !== '' && fact !== null);

@@ -1,15 +1,27 @@
 import type { VNode } from 'preact';
 import { STATES } from '../alerts/states.ts';
-import { atText, whenText } from '../custom/days.ts';
+import { spanOf } from '../commands/named.ts';
+import { atText, dateOf, whenText } from '../custom/days.ts';
 import { parseMajor } from '../platform/money.ts';
 import type { Run } from '../platform/prisma/client.ts';
 import type { Report } from '../reconciliation/report.ts';
 import { act } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { caseRows, PAGE, TABS, unsent } from './lists.tsx';
-import { figure, moneyText, totalOf } from './money.tsx';
+import { earnedByDay, figure, moneyText, totalOf } from './money.tsx';
 import * as ui from './parts.tsx';
-import { daysOf, heldNow, idOf, ordersOf, soldIn, unsentOf, WINDOW, type Kind, type ListedOrder } from './queries.ts';
+import {
+  DAY_MS,
+  daysOf,
+  heldNow,
+  idOf,
+  ordersOf,
+  soldIn,
+  unsentOf,
+  WINDOW,
+  type Kind,
+  type ListedOrder,
+} from './queries.ts';
 import words from './words.json' with { type: 'json' };
 
 /** The start page: alarms, the oldest open cases and the sales. */
@@ -32,6 +44,7 @@ export async function todayPage(here: Here): Promise<Drawn> {
       todo > rows.length && ui.line(ui.link('/admin/cases', `All ${todo}`)),
     ),
     ui.card('Sold and paid', await soldAndPaid(here), isHeld),
+    await lastDays(here),
     ui.line(ui.link('/admin/checks', `${await comparedText(here)} ${isFine}`)),
     who.role !== 'viewer' &&
       ui.more('Stop taking payments', act(here, 'checkouts stop', 'Stop it', { without: ['currency'] }, what)),
@@ -141,6 +154,17 @@ function runText(run: Run, open: number): string {
   const rest = unexplained.map(({ currency, difference }) => `${currency} ${difference}`).join(', ');
   const needs = open === 1 ? 'needs' : 'need';
   return `${ui.counted(open, 'payment')} ${needs} you; ${rest || 'nothing else'} is unexplained.`;
+}
+
+const CHART_DAYS = 14;
+
+/** The earned money of the last two weeks. Null: nothing was earned. */
+async function lastDays(here: Here): Promise<VNode | null> {
+  const { view, books } = here;
+  const first = spanOf(dateOf(new Date(Number(view.now) - (CHART_DAYS - 1) * DAY_MS), view.timeZone), view).gte;
+  const days = await books({ gte: first, lt: view.now }, view);
+  const currencies = [...totalOf(days)].flatMap(([currency, sums]) => (sums.earned > 0n ? [currency] : []));
+  return currencies.length === 0 ? null : earnedByDay(days, currencies);
 }
 
 const VERDICTS: Record<string, string> = words.verdicts;

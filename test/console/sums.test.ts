@@ -95,3 +95,23 @@ test('after the refunds at the service, a comparison changes no sum and opens no
   expect(await open('/cases')).toContain('<h1>1 thing to do</h1>');
   expect(await told('NGN')).toEqual(all(3_349_000, 0));
 });
+
+test('a part payment that waits for the rest is refunded by the form on its order’s page', async () => {
+  bought.part = await buy(shop, { amount: 5000 });
+  await eventually(async () => (await open(`/orders/${bought.part?.orderId ?? ''}`)).includes('Ask the customer'));
+  await decide('part', { as: 'ask-rest', note: 'asked' });
+  const page = await open(`/orders/${bought.part.orderId}`);
+  expect(page).toContain('If nobody pays the rest: decide about NGN 5,000.00');
+  expect(page).not.toContain('value="ask-rest"');
+  await decide('part', { as: 'refund', number: 'RF-4' });
+  expect(await told('NGN')).toEqual(all(3_349_000, 0));
+});
+
+test('each order is in one group, and the groups add up on Today and on Orders', async () => {
+  const [of, ...groups] = rowsOf(await open('')).filter((row) => /^\d+$/.test(row[1] ?? ''));
+  const [all = 0, ...kinds] = [of, ...groups].map((row) => Number(row?.[1]));
+  expect(all).toBe(6);
+  expect(kinds.reduce((sum, one) => sum + one, 0)).toBe(all);
+  const tabs = [...(await open('/orders')).matchAll(/>([A-Z][a-z ]+) (\d+)<\/a>/g)].map(([, , count]) => Number(count));
+  expect(tabs.slice(1).reduce((sum, one) => sum + one, 0)).toBe(tabs[0]);
+});
