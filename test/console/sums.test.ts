@@ -96,15 +96,15 @@ test('after the refunds at the service, a comparison changes no sum and opens no
   expect(await told('NGN')).toEqual(all(3_349_000, 0));
 });
 
-test('a part payment that waits for the rest is refunded by the form on its order’s page', async () => {
+test('a part payment that waits for the rest is kept by the form on its order’s page', async () => {
   bought.part = await buy(shop, { amount: 5000 });
   await eventually(async () => (await open(`/orders/${bought.part?.orderId ?? ''}`)).includes('Ask the customer'));
   await decide('part', { as: 'ask-rest', note: 'asked' });
   const page = await open(`/orders/${bought.part.orderId}`);
   expect(page).toContain('If nobody pays the rest: decide about NGN 5,000.00');
   expect(page).not.toContain('value="ask-rest"');
-  await decide('part', { as: 'refund', number: 'RF-4' });
-  expect(await told('NGN')).toEqual(all(3_349_000, 0));
+  await decide('part', { as: 'keep', note: 'agreed' });
+  expect(await told('NGN')).toEqual(all(3_849_000, 0));
 });
 
 test('each order is in one group, and the groups add up on Today and on Orders', async () => {
