@@ -117,7 +117,7 @@ test('a required column without a default is written with a warning, and one wit
 
 test('npm run db:deploy applies what is missing, on the embedded database as well', async () => {
   const deployed = await npm(['db:deploy'], { DATABASE_URL: database.url, PORT: '0' });
-  expect(deployed).toEqual({ code: 0, said: 'The schema is that of this version.\n' });
+  expect(deployed).toEqual({ code: 0, said: 'The database has the schema of this version.\n' });
   expect(await columns()).toHaveLength(2);
   expect(await npm(['db:deploy'], { PORT: '0' })).toEqual(deployed);
   expect(await npm(['db:migrate', '--', '--name', 'again'], {})).toMatchObject({ code: 0 });
@@ -134,6 +134,6 @@ test('a migration that was applied and has no folder is told by db:migrate and d
   expect(said).toContain('Undo each by SQL and delete its row of _prisma_migrations, or delete .data/ in development.');
   expect(code).toBe(0);
   const doctor = await npm(['doctor'], { DATABASE_URL: database.url, PORT: '0' });
-  expect(doctor.said).toMatch(new RegExp(`^look +migrations: .*${name}.*\\n +> during a rolling update nothing`, 'm'));
+  expect(doctor.said).toMatch(new RegExp(`^look +migrations: .*${name}.*\\n +> during a rolling update do nothing`, 'm'));
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${name}'`);
 });

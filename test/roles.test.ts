@@ -50,7 +50,7 @@ test('a whole reconciliation agrees, also where the owner is not known', async (
   expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed' } });
   expect(await runAlone(['reconcile'])).toMatchObject({ exit: 0, out: expect.stringMatching(/^AGREED/) });
   const { out } = await runAlone(['doctor']);
-  expect(out).toContain('Tables that its role owns: 0.');
+  expect(out).toContain('Tables owned by its role: 0.');
 });
 
 test('a reconciliation without the owner has its rows analyzed, which only their owner may do', async () => {

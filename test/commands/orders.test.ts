@@ -40,7 +40,7 @@ test('of several orders of an address, or of none, it says so and ends with 64',
   for (const { orderId } of [waiting, second]) expect(several.err).toContain(orderId);
   expect(several.err).not.toContain(paid.orderId);
   const none = await shop.command(['explain', 'nobody@example.com']);
-  expect(none).toMatchObject({ exit: 64, err: expect.stringMatching(/no order nobody@example.com: name it by/) });
+  expect(none).toMatchObject({ exit: 64, err: expect.stringMatching(/no order nobody@example.com. Name an order by/) });
 });
 
 test('the orders of a day are listed by its word or date, in major units, addresses masked', async () => {
@@ -64,7 +64,7 @@ test('a refund is written down once, up to what was paid', async () => {
     act(shop, 'orders', 'refund', paid.orderId, amount, '--number', number);
   expect(await refund('10.00', 'RF-1')).toMatchObject({
     exit: 0,
-    out: 'NGN 10.00 is written down as refunded, number RF-1.',
+    out: 'NGN 10.00 is recorded as refunded, number RF-1.',
   });
   expect(await refund('10', 'RF-1')).toMatchObject({ exit: 0 });
   expect(await refund('11', 'RF-1')).toMatchObject({ exit: 1, err: expect.stringMatching(/another refund/) });

@@ -154,6 +154,6 @@ test.each<[boolean, string, Parameters<typeof hmac>[0], Record<string, string>]>
 });
 
 test('a tolerance without a timestamp is refused when the adapter is loaded', () => {
-  expect(() => hmac({ ...PLAIN, toleranceSec: 300 })).toThrow('neither timestampHeader nor list says where');
-  expect(() => hmac({ ...HEADED, timestampHeader: undefined })).toThrow('neither timestampHeader nor list says where');
+  expect(() => hmac({ ...PLAIN, toleranceSec: 300 })).toThrow('toleranceSec but no timestamp');
+  expect(() => hmac({ ...HEADED, timestampHeader: undefined })).toThrow('toleranceSec but no timestamp');
 });
