@@ -90,5 +90,5 @@ test.each<[string, string[], RegExp]>([
 test('a bad configuration ends with 78, before anything is asked', async () => {
   const cli = startProcess('src/cli.ts', {}, ['cases', 'list']);
   expect([await cli.end(), cli.stdout()]).toEqual([78, '']);
-  expect(cli.stderr()).toContain('DATABASE_URL: is needed');
+  expect(cli.stderr()).toContain('DATABASE_URL: is required');
 });
