@@ -66,7 +66,7 @@ test('without a difference it says so and writes nothing, but generates the clie
   const stale = join(project.folder, 'src/platform/prisma/models/Order.ts');
   await writeFile(stale, '');
   const { code, said } = await migrate('--name', 'nothing');
-  expect(said).toContain('No migration was written.\nGenerated the Prisma client anew.\n');
+  expect(said).toContain('No migration was written.\nGenerated the Prisma client again.\n');
   expect(await readFile(stale, 'utf8')).toContain('OrderModel');
   expect([code, await written(), await temporary()]).toEqual([0, [], []]);
 });
@@ -134,6 +134,8 @@ test('a migration that was applied and has no folder is told by db:migrate and d
   expect(said).toContain('Undo each by SQL and delete its row of _prisma_migrations, or delete .data/ in development.');
   expect(code).toBe(0);
   const doctor = await npm(['doctor'], { DATABASE_URL: database.url, PORT: '0' });
-  expect(doctor.said).toMatch(new RegExp(`^look +migrations: .*${name}.*\\n +> during a rolling update do nothing`, 'm'));
+  expect(doctor.said).toMatch(
+    new RegExp(`^look +migrations: .*${name}.*\\n +> during a rolling update do nothing`, 'm'),
+  );
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${name}'`);
 });
