@@ -107,8 +107,8 @@ async function fillIn(): Promise<{ database: Part | null; sandbox: Part | null; 
 
 async function openDatabase(): Promise<Part> {
   const { startPostgres } = await import('./postgres.ts');
-  // A command ends soon, and would stop the database for other processes that use it. So it uses it
-  // exclusively.
+  // A command uses the database exclusively, because it ends soon and would stop the database for
+  // others.
   const { url, stop } = await startPostgres({ folder: DATA, exclusive: what !== 'server' && what !== 'worker' });
   return { url, close: stop };
 }

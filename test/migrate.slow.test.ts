@@ -97,7 +97,7 @@ test('what the database does not take is told, with the file to correct', async 
   await database.query('ALTER TABLE orders ADD COLUMN test_number integer');
   await addTo('testNumber Int? @map("test_number")');
   const { code, said } = await migrate('--name', 'add_test_number');
-  expect(said).toMatch(/Wrote (\S+), but the database does not take it\.[^]*Correct \1 and run npm run db:deploy/);
+  expect(said).toMatch(/Wrote (\S+), but the database rejects it\.[^]*Correct \1 and run npm run db:deploy/);
   expect([code, await temporary()]).toEqual([1, []]);
   await database.query('ALTER TABLE orders DROP COLUMN test_number');
 });

@@ -61,7 +61,7 @@ export function checkoutContent({ reference, email, redirectUrl, rows: [row] }: 
     <button class="pay" name="action" value="pay">Pay</button>
     <button name="action" value="decline">Decline</button>
     <button name="action" value="cancel">Cancel</button></form>
-    <p class="note">A stand-in: no money moves. Cancel decides nothing and leads back to the shop.</p>`;
+    <p class="note">This is a sandbox: no money moves. Cancel decides nothing and returns to the shop.</p>`;
 }
 
 /** The newest hundred rows and the pending faults. */
