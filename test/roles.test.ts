@@ -125,7 +125,9 @@ test('a role that may not migrate, or lacks rights, ends the start with what to 
     const env = { GATEWAY_URL: desk.sandbox?.url ?? '', GATEWAY_SECRET_KEY: TEST_KEY, PORT: '0' };
     const started = startProcess('src/server.ts', { ...env, DATABASE_URL: empty.programUrl });
     expect(await started.end()).toBe(1);
-    expect(started.stderr()).toMatch(/may not migrate .* owner of the tables in DATABASE_DIRECT_URL/);
+    expect(started.stderr()).toMatch(
+      /may not migrate .* DATABASE_DIRECT_URL to the address of the owner of the tables/,
+    );
     expect(started.stderr()).not.toMatch(/postgres:|opens_a_test/);
 
     await desk.database.query(`REVOKE UPDATE (status) ON orders FROM ${new URL(roles.programUrl).username}`);

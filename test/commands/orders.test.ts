@@ -67,7 +67,7 @@ test('a refund is written down once, up to what was paid', async () => {
     out: 'NGN 10.00 is recorded as refunded, number RF-1.',
   });
   expect(await refund('10', 'RF-1')).toMatchObject({ exit: 0 });
-  expect(await refund('11', 'RF-1')).toMatchObject({ exit: 1, err: expect.stringMatching(/another refund/) });
+  expect(await refund('11', 'RF-1')).toMatchObject({ exit: 1, err: expect.stringMatching(/Another refund/) });
   expect(await refund('8490.01', 'RF-2')).toMatchObject({
     exit: 1,
     err: expect.stringMatching(/Only NGN 8,490.00 can/),

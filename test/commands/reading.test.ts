@@ -33,7 +33,7 @@ describe.each<[string, Record<string, string>]>([
     const { orderId } = await shop.checkout();
     const adopt = ['after-restore', orderId, '--adopt', 'x'.repeat(26)];
     const unnamed = await shop.command(adopt, env);
-    expect(unnamed).toMatchObject({ exit: 64, out: '', err: expect.stringMatching(/^--by BY is (needed|not right)/) });
+    expect(unnamed).toMatchObject({ exit: 64, out: '', err: expect.stringMatching(/^--by BY is (missing|not valid)/) });
     const named = await shop.command([...adopt, '--by', 'Ada'], env);
     expect(named).toMatchObject({ exit: 1, out: '', err: expect.stringMatching(/without an order/) });
     const program = await shop.command([...adopt, '--by', 'Schedule'], env);
