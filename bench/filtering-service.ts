@@ -1,4 +1,4 @@
 import adapter from '../local/sandbox-adapter.ts';
 
-/** The default adapter of a service whose list filters by time. */
+/** The sandbox's adapter for a service whose history filters by time. */
 export default { ...adapter, history: { ...adapter.history, filters: true } };

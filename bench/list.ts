@@ -2,30 +2,31 @@ import { isMain } from '../src/process.ts';
 import { startListService } from '../test/support/list-service.ts';
 
 /*
- * The list of a bench and the service that shows it, in a process of its own: paid transactions at even distances, as
- * SPREAD says, a thousand a page. What this file says of transaction `i` the seed says in SQL.
+ * The history of a bench and the service that shows it, in its own process. It contains paid
+ * transactions at equal intervals, as SPREAD defines, a thousand per page. The seed describes the
+ * same transaction `i` in SQL.
  */
 
 export type Spread = {
   count: number;
-  /** Epoch milliseconds of transaction `count`; between two of them. */
+  /** Epoch milliseconds of transaction `count`, and milliseconds between two transactions. */
   newestMs: number;
   stepMs: number;
-  /** Of every so many transactions one differs from the books; 0: none. */
+  /** One of this many transactions differs from the books; 0: none. */
   plantedEvery: number;
 };
 
 export const PAGE_SIZE = 1_000;
 /**
- * Times an odd number, modulo 2^32: a different one for each transaction, and in no order, as
- * references are.
+ * Multiplied by an odd number modulo 2^32, each transaction gets a different number, in no order,
+ * like references.
  */
 const MIX = 2_654_435_761;
-/** Times MIX, modulo 2^32, it is 1. */
+/** The inverse of MIX modulo 2^32. */
 const UNMIX = 244_002_641;
 const TAIL = 'benchbenchbenchb';
 
-/** The same as expressions of SQL, over `i`. */
+/** The same as SQL expressions of `i`. */
 export const SQL = {
   reference: `lpad((i * ${MIX} % 4294967296)::text, 10, '0') || '${TAIL}'`,
   orderId: `lpad((i * ${MIX} % 4294967296)::text, 10, '0') || 'BenchBenchBenc'`,

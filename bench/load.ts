@@ -10,15 +10,15 @@ import { KEY, WEBHOOK_SECRET } from './contestants.ts';
 type Named = { reference: string };
 
 /**
- * Shoppers who order, pay and send webhooks, over a number of kept connections to each server. Each
- * call throws unless the answer is 2xx.
+ * Shoppers who order, pay and send webhooks, over a fixed number of open connections to each
+ * server. Each call throws unless the answer is 2xx.
  */
 export function createShoppers(connections: number) {
   const agent = new Agent({ connections });
   const post = async (url: string, json: object) => {
     const body = JSON.stringify(json);
     const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
-    // The service looks at the key, and the door for webhooks at the signature.
+    // The service checks the key, and the webhook route checks the signature.
     const headers = { 'content-type': 'application/json', 'x-api-key': KEY, 'x-signature': signature };
     const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body });
     const text = await answer.body.text();
@@ -33,15 +33,15 @@ export function createShoppers(connections: number) {
       const text = await post(`${shopUrl}/checkout`, { email, items: [{ sku: 'ankara-tote', quantity: 1 }] });
       return (JSON.parse(text) as Named).reference;
     },
-    /** Pays at the service, which tells nobody. */
+    /** Pays at the service without a webhook. */
     pay: (serviceUrl: string, reference: string) =>
       post(`${serviceUrl}/sandbox/transactions/${reference}/pay`, { notify: false }),
-    /** Sends the webhook about it, and waits until it is taken. */
+    /** Sends the webhook about the payment, and waits until it is accepted. */
     notify: (shopUrl: string, reference: string) => {
       const data = { reference, status: 'SUCCESS', amount: 8_500, currency: 'NGN' };
       return post(`${shopUrl}/webhooks/payments`, { event: 'transaction.success', data });
     },
-    /** What a shop asks of the service for a checkout, without a shop. */
+    /** The initialize request of a checkout, without a shop. */
     initialize: (serviceUrl: string, reference: string) => {
       const asked = { email: 'ada@example.com', amount: 8_500, localCurrency: 'NGN', amountCurrency: 'local' };
       return post(`${serviceUrl}/v1/transactions/initialize`, { ...asked, reference, redirectUrl: serviceUrl });
@@ -50,14 +50,14 @@ export function createShoppers(connections: number) {
   };
 }
 
-/** How long it takes, milliseconds. */
+/** The duration in milliseconds. */
 export async function msOf(work: Promise<unknown>): Promise<number> {
   const beganMs = performance.now();
   await work;
   return performance.now() - beganMs;
 }
 
-/** Does `job` so many times; each of the workers begins its next one when its last is done. */
+/** Runs `job` this many times. Each worker starts its next one when its last one is done. */
 export async function inTurns(workers: number, times: number, job: (index: number) => Promise<unknown>) {
   let next = 0;
   const work = async () => {
@@ -67,7 +67,8 @@ export async function inTurns(workers: number, times: number, job: (index: numbe
 }
 
 /**
- * Begins `job` so often a second, whether or not earlier ones are done, and waits for all of them.
+ * Starts `job` this many times per second, without waiting for earlier ones, and waits for all of
+ * them at the end.
  */
 export async function atRate(perSec: number, times: number, job: (index: number) => Promise<unknown>) {
   const begin = (index: number) => sleep((index * 1_000) / perSec).then(() => job(index));
@@ -75,8 +76,8 @@ export async function atRate(perSec: number, times: number, job: (index: number)
 }
 
 /**
- * The shop's own system, which takes every message; with the times, by reference, of this process's
- * clock.
+ * The shop's own system. It accepts every message, and records the times by reference, from this
+ * process's clock.
  */
 export async function startReceiver() {
   const releasedMs = new Map<string, number>();
@@ -91,7 +92,7 @@ export async function startReceiver() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, releasedMs };
 }
 
-/** The value that this part of all values lies below; 0.5 is the median. */
+/** The value below which this share of all values lies; 0.5 is the median. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;

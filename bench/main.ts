@@ -8,19 +8,19 @@ import { atRate, createShoppers, inTurns, msOf, quantile, startReceiver } from '
 import { benchReconcile } from './reconcile.ts';
 
 /*
- * npm run bench -- reconcile …: see reconcile.ts.
- * npm run bench -- shop [--quick]: our server beside two samples that promise nothing, in turn on one machine, so that
- * the ratios hold on any. --quick only tries whether everything runs: its figures say nothing.
+ * npm run bench -- reconcile …: see reconcile.ts. npm run bench -- shop [--quick]: compares our
+ * server with two samples without guarantees. They run alternately on one machine, so the ratios
+ * hold on any machine. --quick only checks that everything runs: its figures are meaningless.
  */
 
 const PAID_WITHIN_MS = 60_000;
 const SHOPPERS = [10, 50];
 const ORDERS_PER_SEC = 30;
 const [what, ...options] = process.argv.slice(2);
-/** Turns of each contestant, orders of a turn, and for how long ORDERS_PER_SEC come. */
+/** The number of rounds, the orders per turn, and the duration of the load of ORDERS_PER_SEC. */
 const SIZE = options[0] === '--quick' ? { rounds: 1, orders: 50, seconds: 2 } : { rounds: 5, orders: 500, seconds: 20 };
 const WARM_UP = SIZE.orders / 2;
-/** Median, least and most. */
+/** Median, minimum and maximum. */
 const SPREAD = [0.5, 0, 1];
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
@@ -32,16 +32,19 @@ else
     'There are two: npm run bench -- shop [--quick], npm run bench -- reconcile [--count 1000000]\n',
   );
 
-/** Runs a bench on a PostgreSQL of its own. @param limitMs it is broken off then */
+/**
+ * Runs a bench with its own PostgreSQL.
+ * @param limitMs the bench is aborted after this time
+ */
 async function run(bench: (database: string) => Promise<void>, limitMs: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'integrator-bench-'));
   const postgres = await startPostgres({ folder: join(folder, 'database'), durable: false });
   const stopped = new Promise<never>((_resolve, reject) => {
-    setTimeout(reject, limitMs, `it is not done after ${limitMs / 1_000} s`);
+    setTimeout(reject, limitMs, `it was not finished after ${limitMs / 1_000} s`);
     process.once('SIGINT', reject).once('SIGTERM', reject);
   });
   await Promise.race([bench(postgres.url), stopped]).catch((error: unknown) => {
-    process.stderr.write(`The bench was broken off: ${String(error)}\n`);
+    process.stderr.write(`The bench was aborted: ${String(error)}\n`);
     process.exitCode = 1;
   });
   endPrograms();
@@ -68,7 +71,7 @@ async function benchShop(database: string): Promise<void> {
   await measureLatency(program, database);
 }
 
-/** Rounds in rotating order; a ratio is one of the same round. */
+/** Rounds in rotating order. A ratio compares values of the same round. */
 async function compare(serviceUrl: string, contestants: Contestant[], shoppers: number): Promise<void> {
   const rounds: Map<string, { checkouts: number; confirmations: number }>[] = [];
   while (rounds.length < SIZE.rounds) {
@@ -89,9 +92,10 @@ async function compare(serviceUrl: string, contestants: Contestant[], shoppers: 
 }
 
 /**
- * Shoppers open checkouts, each its next one when it has the last one's address. Then all are paid
- * at the service, and as many connections send the webhooks; that ends when the database says that
- * all orders are paid. @returns a second
+ * Shoppers open checkouts, each the next one when it has the address of the last one. Then all
+ * orders are paid at the service, and the same number of connections sends the webhooks, until the
+ * database has all orders as paid.
+ * @returns the rates per second
  */
 async function takeTurn(serviceUrl: string, contestant: Contestant, shoppers: number, orders: number) {
   const { name, url, unpaid } = contestant;
@@ -116,7 +120,9 @@ async function until(holds: () => Promise<boolean> | boolean, failure: string): 
   }
 }
 
-/** Ours alone, at a steady rate below what it can do, with a receiver of its messages. */
+/**
+ * Measures only our server, at a steady rate below its maximum, with a receiver of its messages.
+ */
 async function measureLatency(program: string, database: string): Promise<void> {
   const { url: serviceUrl } = await startProgram('local/sandbox/main.ts', {});
   const { url: FULFILMENT_URL, releasedMs } = await startReceiver();
@@ -144,7 +150,7 @@ async function measureLatency(program: string, database: string): Promise<void> 
   printRow('webhook sent to release received', release, [0.5, 0.99], 1);
 }
 
-/** @param parts the values that these parts of all lie below */
+/** @param parts for each part, the value below which this share of all values lies */
 function printRow(what: string, values: number[], parts: number[], digits: number): void {
   const columns = parts.map((part) => quantile(values, part).toFixed(digits).padStart(8));
   print(`  ${what.padEnd(36)}${columns.join('')}`);

@@ -11,7 +11,8 @@ import { msOf } from './load.ts';
 type Row = Record<string, unknown>;
 
 /**
- * Every page, each asked for when the one before it is read, by nothing but undici and JSON.parse.
+ * Reads every page with undici and JSON.parse alone. Each page is requested when the previous one
+ * was read.
  */
 export async function readList(serviceUrl: string, count: number, take: (rows: Row[]) => unknown): Promise<void> {
   const agent = new Agent({ connections: 1 });
@@ -23,7 +24,7 @@ export async function readList(serviceUrl: string, count: number, take: (rows: R
   await agent.close();
 }
 
-/** The same rows as COPY reads them: a line each, with the texts of its members. */
+/** The same rows in the format of COPY: one line per row, with the texts of its members. */
 export async function writeList(serviceUrl: string, count: number, file: string): Promise<void> {
   const out = createWriteStream(file);
   const cell = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -36,7 +37,7 @@ export async function writeList(serviceUrl: string, count: number, file: string)
 }
 
 /**
- * What there is to do without a program: COPY of those rows and one full outer join with the books.
+ * The minimum without a program: COPY of the rows, and one full outer join with the books.
  * @returns seconds
  */
 export async function psqlsWay(databaseUrl: string, file: string): Promise<{ copy: number; join: number }> {

@@ -18,14 +18,15 @@ import { psqlsWay, readList, writeList } from './psql.ts';
 import { seedPaidOrders } from './seed.ts';
 
 /*
- * npm run build && npm run bench -- reconcile [--count 1000000] [--planted 0.001 | --day]: our reconciliation of a year
- * of paid orders beside what PostgreSQL needs for the same rows, in turn on one machine, so that the ratios hold on any.
+ * npm run build && npm run bench -- reconcile [--count 1000000] [--planted 0.001 | --day]: compares
+ * our reconciliation of a year of paid orders with the time that PostgreSQL needs for the same
+ * rows. Both run alternately on one machine, so the ratios hold on any machine.
  */
 
 const USAGE = '[--count 1000000] [--planted 0.001 | --day]';
 const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * 1_440 * MINUTE_MS;
-/** The newest row is older than the list's lag. */
+/** The newest row is older than the history's lag. */
 const AGE_MS = 60 * MINUTE_MS;
 const MAX_ROUNDS = 3;
 const RUNS_A_DAY = 96;
@@ -33,8 +34,8 @@ const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
 
 type Setting = Spread & { databaseUrl: string; serviceUrl: string };
 /**
- * Seconds; `run` by the report, `whole` with the start of its process. `peakMiB`: resident memory
- * at most.
+ * In seconds: `run` is the time in the report, `whole` includes the start of the process. `peakMiB`
+ * is the peak of resident memory.
  */
 type Ours = { report: Report; run: number; whole: number; peakMiB: number };
 
@@ -42,15 +43,15 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 const secondsOf = async (work: Promise<unknown>) => (await msOf(work)) / 1_000;
 
 /**
- * @param server address of a PostgreSQL that may be filled
- * @param words options as they were typed
+ * @param server address of a PostgreSQL server that may be filled
+ * @param words the options as typed
  */
 export async function benchReconcile(server: string, words: string[]): Promise<void> {
   const options = { count: { type: 'string' }, planted: { type: 'string' }, day: { type: 'boolean' } } as const;
   const { values } = parseArgs({ args: words, options });
   const [count, share] = [Number(values.count ?? 1_000_000), Number(values.planted ?? 0)];
   if (!Number.isInteger(count) || count < 1 || !(share >= 0 && share <= 1)) throw new Error(USAGE);
-  if (!existsSync(CLI)) throw new Error('dist/cli.js is what is measured: npm run build');
+  if (!existsSync(CLI)) throw new Error('The bench measures dist/cli.js. Run npm run build first.');
   const plantedEvery = share === 0 ? 0 : Math.max(1, Math.round(1 / share));
   const stepMs = Math.max(1, Math.floor(YEAR_MS / count));
   const spread = { count, newestMs: Date.now() - AGE_MS, stepMs, plantedEvery };
@@ -73,7 +74,7 @@ async function openBooks(server: string, spread: Spread): Promise<string> {
 }
 
 /**
- * A run that finds something changes the books, and a large one takes minutes: then there is one
+ * A run with findings changes the books, and a large one takes minutes. In these cases there is one
  * round.
  */
 async function compare(setting: Setting): Promise<void> {
@@ -100,7 +101,7 @@ async function compare(setting: Setting): Promise<void> {
     printRow(`  ${what}`, seconds.toFixed(2), (seconds / base).toFixed(2), more);
   };
   line(`COPY (${copy.toFixed(2)} s) and one full outer join`, base);
-  line('the list alone, to a bare reader', list);
+  line('the history alone, with a bare reader', list);
   line('reconcile, the run', run);
   line('reconcile, with the start of its process', whole, peakMiB.toFixed(0));
   const { verdict, matched = 0, verified = 0, findings } = rounds.at(-1)?.ours.report ?? {};
@@ -112,13 +113,13 @@ function printRow(what: string, ...columns: string[]): void {
 }
 
 /**
- * The built command in a process of its own, as it is deployed.
- * @throws when it did not read the whole list
+ * Runs the compiled command in its own process, as it is deployed.
+ * @throws if it did not read the complete history
  */
 async function runCommand(setting: Setting): Promise<Ours> {
   const beganMs = performance.now();
   const child = spawn(process.execPath, [CLI, 'reconcile', '--json'], {
-    // Where no .env is read.
+    // This folder has no .env file.
     cwd: import.meta.dirname,
     env: { PATH: process.env.PATH, ...variables(setting) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -139,7 +140,7 @@ function variables({ databaseUrl, serviceUrl }: Setting) {
   return { ...names, GATEWAY_CALLS_PER_SECOND: '0', LOG_LEVEL: 'error' };
 }
 
-/** A fast answer that is wrong is not measured. */
+/** A fast but wrong result is not measured. */
 function refuseHalf({ complete, reason, history: { records } }: Report, count: number): void {
   if (!complete || records !== count) throw new Error(`${records} rows of ${count} were read: ${reason ?? ''}`);
 }
@@ -149,8 +150,8 @@ function secondsIn({ startedAt, finishedAt }: Report): number {
 }
 
 /**
- * Resident memory that a process has had at most; null where the system does not say, or it has
- * ended.
+ * The peak of a process's resident memory. Null if the system does not report it, or if the process
+ * has ended.
  */
 function peakOf(pid: number): number | null {
   const status = `/proc/${pid}/status`;
@@ -159,16 +160,16 @@ function peakOf(pid: number): number | null {
 }
 
 /**
- * A day of the schedule beside one whole run, all in one process as a worker makes them: one whole
- * run, and 95 of what is new since the one before, a quarter of an hour apart in the time of the
- * list.
+ * Compares a day of the schedule with one full run, in one process like a worker: one full run, and
+ * 95 runs that read the new rows since the previous one, a quarter of an hour apart in the
+ * history's time.
  */
 async function measureDay(setting: Setting): Promise<void> {
   const GATEWAY_ADAPTER = join(import.meta.dirname, 'filtering-service.ts');
   const program = await openProgram(loadConfig({ ...variables(setting), GATEWAY_ADAPTER }));
   const { lagMin } = program.policy;
-  // As the schedule looks back: lists filter by when a payment was opened, which may be long before
-  // it was paid.
+  // The schedule's overlap. A history filters by the time when a payment was opened, which may be
+  // long before it was paid.
   const backMs = (lagMin + program.gateway.adapter.checkoutLifetimeMin) * MINUTE_MS;
   const everyMs = (24 * 60 * MINUTE_MS) / RUNS_A_DAY;
   const run = async (since: Date | null, until: Date | null) => {

@@ -1,6 +1,6 @@
 import { pool, serveSample } from './sample.ts';
 
-/* The sample with node-postgres: one table, one statement for each step. */
+/* The sample with node-postgres: one table, and one statement per step. */
 
 await pool.query(`
   CREATE TABLE products (sku text PRIMARY KEY, amount float NOT NULL, currency text NOT NULL);

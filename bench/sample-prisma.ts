@@ -4,8 +4,9 @@ import { PrismaClient } from '../src/platform/prisma/client.ts';
 import { pool, serveSample } from './sample.ts';
 
 /*
- * The sample as users of Prisma write it: orders with their payments, nested writes. It borrows our generated client
- * and so our columns, but its two tables have no more than keys and defaults: no CHECK, no trigger, no index.
+ * The sample as users of Prisma write it: orders with their payments, and nested writes. It uses
+ * our generated client and therefore our columns, but its two tables have only keys and defaults:
+ * no CHECK, no trigger, no other index.
  */
 
 await applyMigrations(process.env.DATABASE_URL ?? '');

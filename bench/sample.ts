@@ -1,7 +1,8 @@
 /*
- * What a tutorial builds in an afternoon with Express. It promises nothing (a crash between two steps loses a payment,
- * two webhooks at once ship twice, a wrong amount pays) and is here to be measured against. sample-pg.ts and
- * sample-prisma.ts bring its database. It takes our server's variables.
+ * A shop from a tutorial, written in an afternoon with Express. It guarantees nothing: a crash
+ * between two steps loses a payment, two simultaneous webhooks ship twice, and a wrong amount pays.
+ * It is a baseline for measurements. sample-pg.ts and sample-prisma.ts provide its database. It
+ * uses the variables of our server.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import express from 'express';
@@ -18,10 +19,10 @@ export type Store = {
 const { DATABASE_URL, GATEWAY_URL, GATEWAY_SECRET_KEY, WEBHOOK_SECRETS = '', PORT, PUBLIC_URL } = process.env;
 const headers = { 'x-api-key': GATEWAY_SECRET_KEY ?? '', 'content-type': 'application/json' };
 
-/** As many connections as our own server has. */
+/** The same number of connections as our server. */
 export const pool = new pg.Pool({ connectionString: DATABASE_URL, max: 20 });
 
-/** Listens on PORT of loopback. */
+/** Listens on PORT on loopback. */
 export function serveSample(store: Store): void {
   const app = express();
 

@@ -2,9 +2,9 @@ import pg from 'pg';
 import { SQL, type Spread } from './list.ts';
 
 /**
- * Writes the paid orders of the list's formula as the program would have written them. Keys are
- * taken away for that and built again in bulk, which proves them of all rows: row by row it takes
- * ten times as long. The journal has the lines that the books need, and no chain.
+ * Writes the paid orders of the history's formula as the program would have written them. It drops
+ * the keys before and rebuilds them in bulk, which checks all rows; row by row takes ten times as
+ * long. The journal has the lines that the books need, without the chain of hashes.
  */
 export async function seedPaidOrders(url: string, { count, newestMs, stepMs }: Spread): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -29,8 +29,8 @@ export async function seedPaidOrders(url: string, { count, newestMs, stepMs }: S
 }
 
 /**
- * Foreign keys, then indexes, then primary keys: in this order they can go, and in the other one
- * come back.
+ * Foreign keys, then indexes, then primary keys. They can be dropped in this order and created in
+ * the reverse order.
  */
 const KEYS = `
   SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) AS drop,

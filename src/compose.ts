@@ -21,13 +21,16 @@ import { caseSentences } from './reporting/words.ts';
 import { grantRights } from './platform/grants.ts';
 import { applyMigrations } from './platform/migrate.ts';
 
-/** All parts, put together by hand, once for each process. */
+/** All parts of the program, assembled once per process. */
 export type Program = Awaited<ReturnType<typeof openProgram>>;
 
 const DEADLINES_EVERY_MS = 5_000;
 const DAY_MS = 86_400_000;
 
-/** Opens everything, after the migrations. @throws {ConfigError} when the configuration is wrong */
+/**
+ * Applies the migrations and opens all parts.
+ * @throws {ConfigError} if the configuration is wrong
+ */
 export async function openProgram(config: Config = loadConfig()) {
   const { mode } = config;
   const logger = createLogger(config.LOG_LEVEL);
@@ -48,7 +51,7 @@ export async function openProgram(config: Config = loadConfig()) {
   const wanted = { types: new Set<string>(config.FULFILMENT_EVENTS) };
   const policy = { mode, payableDays: adapter.payableDays, lagMin: adapter.history.lagMin, wanted };
   const loops: Loops = { others: [] };
-  // A payment may be due now, or a message: the loops of this process look at once.
+  // A payment or a message may be due now, so the loops of this process check at once.
   const onDue = (): void => loops.due?.wake();
   const onMessage = (): void => loops.messages?.wake();
   const confirm = createConfirm({ prisma, gateway, policy, logger, onMessage });
@@ -56,7 +59,7 @@ export async function openProgram(config: Config = loadConfig()) {
   const parts = { ...opened, confirm, onDue, onMessage, hasReceiver: receiver !== null };
   return {
     ...parts,
-    /** Starts alerts and, in a worker, the tasks that nobody waits for. Once. */
+    /** Starts the alerts and, in a worker, the background tasks. Call it once. */
     start: (isWorker: boolean): void => {
       startLoops(parts, loops, receiver, isWorker);
     },
@@ -71,12 +74,15 @@ export async function openProgram(config: Config = loadConfig()) {
   };
 }
 
-/** Secrets that nothing uses would let every webhook in, and look as if they did not. */
+/**
+ * If nothing checked the signatures, every webhook would be accepted although secrets are
+ * configured.
+ */
 function refuseUnusedSecrets({ WEBHOOK_SECRETS }: Config, { webhook }: ServiceAdapter): void {
   if (WEBHOOK_SECRETS.length === 0 || webhook.signature !== null) return;
   throw new ConfigError([
-    'WEBHOOK_SECRETS: is set, and webhook.signature of the adapter is null, so nothing would be checked: ' +
-      'write the signature in the adapter, or leave WEBHOOK_SECRETS empty',
+    'WEBHOOK_SECRETS: is set, but webhook.signature of the adapter is null, so no signature would be checked. ' +
+      'Define the signature in the adapter, or leave WEBHOOK_SECRETS empty',
   ]);
 }
 
@@ -106,7 +112,7 @@ async function gatewayOptions(
 type ClosableReceiver = Receiver & { close?(): Promise<void> };
 
 /**
- * The shop's own function, or its system behind FULFILMENT_URL; null: this process delivers
+ * The shop's own function, or its system behind FULFILMENT_URL. Null if this process delivers
  * nothing.
  */
 function openReceiver(config: Config, logger: Logger): ClosableReceiver | null {
@@ -120,7 +126,9 @@ function openReceiver(config: Config, logger: Logger): ClosableReceiver | null {
 type Loops = { due?: Loop; messages?: Loop; others: Loop[] };
 type LoopParts = Omit<Program, 'start' | 'close'>;
 
-/** Alerts; and in a worker checks, deadlines, messages, retention and reconciliation. */
+/**
+ * Starts the alerts and, in a worker, checks, deadlines, messages, retention and reconciliation.
+ */
 function startLoops(parts: LoopParts, loops: Loops, receiver: Receiver | null, isWorker: boolean): void {
   const { config, logger, prisma, gateway } = parts;
   const sentences = (ids: bigint[]) => caseSentences(prisma, ids, config.SHOP_TIME_ZONE);
@@ -136,7 +144,7 @@ function startLoops(parts: LoopParts, loops: Loops, receiver: Receiver | null, i
   loops.others.push(startReconciliation(parts, config.RECONCILE_EVERY_MIN, logger));
 }
 
-/** Something to sell, so that a stranger can buy at once: one thing for each number of decimals. */
+/** Adds demo products, so that a new user can buy at once: one for each number of decimals. */
 async function fillCatalogue({ prisma }: Database): Promise<void> {
   if ((await prisma.product.count()) === 0)
     await prisma.product.createMany({ data: demoProducts, skipDuplicates: true });

@@ -4,7 +4,7 @@ import type { Database } from './platform/db.ts';
 
 const LOOK_MS = 2_000;
 
-/** Whether this process lives, and whether it can do its work: a load balancer asks both. */
+/** Liveness and readiness of this process, for load balancers. */
 export function healthRoutes({ pool }: Database, gateway: Gateway): Router {
   const router = Router();
   router.get('/healthz', (_req, res) => {
@@ -21,7 +21,7 @@ export function healthRoutes({ pool }: Database, gateway: Gateway): Router {
   return router;
 }
 
-/** After a switch-over the name may lead to a database that takes no writes. */
+/** After a switch-over, the host name may resolve to a database that accepts no writes. */
 async function databaseState(pool: Database['pool']): Promise<string> {
   const late = new Promise<string>((resolve) => setTimeout(resolve, LOOK_MS, 'does not answer').unref());
   const look = pool

@@ -6,20 +6,20 @@ import { documentOf, Problem, type ProblemType } from './platform/problem.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 
 export type RunningServer = {
-  /** The one that was asked for, or the one that was free. */
+  /** The requested port, or the free port that was chosen. */
   port: number;
   /**
-   * Stops accepting, lets requests in flight finish for `graceMs` milliseconds (5,000), then cuts
-   * what is left.
+   * Stops accepting connections, waits up to `graceMs` milliseconds (5,000) for running requests,
+   * then closes the rest.
    */
   close(graceMs?: number): Promise<void>;
 };
 
 /**
  * Listens on `host`:`port` (0: any free port).
- * @param variable that sets the port, for messages
- * @throws {UserFacingError} when the port is taken or not permitted, or `host` is not an address of
- * this machine
+ * @param variable the variable that sets the port, for error messages
+ * @throws {UserFacingError} if the port is taken or not permitted, or if `host` is not an address
+ * of this machine
  */
 export async function listen(
   handler: RequestListener,
@@ -31,7 +31,7 @@ export async function listen(
   const server = createServer(LIMITS, (req, res) => {
     unanswered.add(res);
     res.once('close', () => unanswered.delete(res));
-    // While closing: a request on a connection that was already open.
+    // During close(), a request may still arrive on an open connection.
     if (!server.listening) res.shouldKeepAlive = false;
     handler(req, res);
   });
@@ -47,13 +47,13 @@ export async function listen(
 }
 
 const LIMITS = {
-  // Node's own limits (60 s, 300 s) let a few thousand slow clients hold every socket.
+  // With Node's own limits (60 s, 300 s), a few thousand slow clients could occupy every socket.
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   // Node enforces these limits in a periodic check, which by default runs only twice a minute.
   connectionsCheckingInterval: 1_000,
-  // Longer than the idle time-out of common reverse proxies, or they reuse a socket that we just
-  // closed.
+  // Longer than the idle time-out of common reverse proxies. Otherwise, they may reuse a socket
+  // that was just closed.
   keepAliveTimeout: 65_000,
 };
 
@@ -63,8 +63,8 @@ const UNREADABLE: Record<string, ProblemType> = {
 };
 
 /**
- * The input is no request, so no route gets it; its path was not read: the answer is about the
- * server.
+ * Answers input that is not a valid request, so no route handles it. Its path was not read, so the
+ * problem refers to `/`.
  */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -84,13 +84,13 @@ async function close(server: Server, unanswered: ReadonlySet<ServerResponse>, gr
   server.close();
   server.closeIdleConnections();
   for (const answer of unanswered) {
-    // Otherwise their connections would be kept alive after the answer, and delay the end.
+    // Otherwise, the connection would stay open after the answer and delay the end.
     answer.shouldKeepAlive = false;
-    // The headers may already have promised that the connection stays open.
+    // The headers may already have announced a keep-alive connection.
     answer.once('close', () => {
       server.closeIdleConnections();
     });
-    // A stream of events has no end of its own; its reader reconnects, to the process that listens
+    // An event stream does not end by itself. Its reader reconnects, to the process that listens
     // then.
     if (String(answer.getHeader('content-type')).startsWith('text/event-stream')) answer.end();
   }
@@ -104,8 +104,8 @@ async function close(server: Server, unanswered: ReadonlySet<ServerResponse>, gr
 function explain(error: NodeJS.ErrnoException, host: string, port: number, variable: string): Error {
   const notOurs = `${host} is not an address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every network`;
   const words: Record<string, string> = {
-    EADDRINUSE: `port ${port} on ${host} is taken by another program: stop it, or set ${variable} to a free one`,
-    EACCES: `this user may not listen on port ${port}: set ${variable} to one above 1023`,
+    EADDRINUSE: `port ${port} on ${host} is used by another program: stop it, or set ${variable} to a free port`,
+    EACCES: `this user may not listen on port ${port}: set ${variable} to a port above 1023`,
     EADDRNOTAVAIL: notOurs,
     ENOTFOUND: notOurs,
     EAI_AGAIN: notOurs,

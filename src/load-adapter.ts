@@ -14,8 +14,8 @@ const YEAR_MIN = 366 * 1_440;
 const CENTURY_DAYS = 36_525;
 
 /**
- * What is called or counted with at every payment: a typing error in it must not wait for the first
- * one.
+ * Everything that payments call or calculate with. A typing error in it must be found at start, not
+ * at the first payment.
  */
 const SHAPE = z.looseObject({
   authorize: act.optional(),
@@ -47,14 +47,14 @@ const SHAPE = z.looseObject({
 });
 
 const EXIT_BAD_CONFIG = 78;
-/** As source, and as built into dist. */
+/** The source, and the compiled file in dist. */
 const OWN_FILES = ['./custom/service.ts', './custom/service.js'].map((name) => new URL(name, import.meta.url));
 
 /**
- * The adapter of this shop: the default export of src/custom/service.ts, or of the module that
- * GATEWAY_ADAPTER names.
- * @param path counts from the working folder
- * @throws {UserFacingError} that says what is wrong with it, exit code 78
+ * Loads the shop's adapter: the default export of src/custom/service.ts, or of the module in
+ * GATEWAY_ADAPTER.
+ * @param path relative to the working folder
+ * @throws {UserFacingError} with exit code 78 if the adapter cannot be used; the message says why
  */
 export async function loadAdapter(path: string | null): Promise<ServiceAdapter> {
   const name = path === null ? 'src/custom/service.ts' : `GATEWAY_ADAPTER: ${resolve(path)}`;
@@ -63,7 +63,7 @@ export async function loadAdapter(path: string | null): Promise<ServiceAdapter> 
       path === null ? await import('./custom/service.ts') : await import(pathToFileURL(resolve(path)).href)
     ) as { default?: unknown };
     const shape = SHAPE.safeParse(loaded.default);
-    if (!shape.success) throw new Error(`its default export is no adapter\n${z.prettifyError(shape.error)}`);
+    if (!shape.success) throw new Error(`its default export is not an adapter\n${z.prettifyError(shape.error)}`);
     const adapter = loaded.default as ServiceAdapter;
     createReferences(adapter);
     return adapter;
@@ -74,9 +74,8 @@ export async function loadAdapter(path: string | null): Promise<ServiceAdapter> 
 }
 
 /**
- * Tells one version of an adapter from another: a digest of its file and of its members, since a
- * member may come from another file. What one version has read of the history another version reads
- * again.
+ * Identifies a version of an adapter by a digest of its file and its members, because a member may
+ * come from another file. A new version reads the history again.
  */
 export async function versionOfAdapter(path: string | null, adapter: ServiceAdapter): Promise<string> {
   const file = path === null ? OWN_FILES.map((url) => fileURLToPath(url)).find(existsSync) : resolve(path);
@@ -84,7 +83,7 @@ export async function versionOfAdapter(path: string | null, adapter: ServiceAdap
   return createHash('sha256').update(text).update(membersOf(adapter)).digest('hex');
 }
 
-/** The members as text, also of an adapter that holds something that JSON cannot write. */
+/** The members as text. Works also for an adapter with values that JSON cannot represent. */
 function membersOf(adapter: ServiceAdapter): string {
   const write = (_name: string, value: unknown): unknown =>
     typeof value === 'function' || typeof value === 'bigint' ? String(value) : value;

@@ -3,27 +3,29 @@ import { pathToFileURL } from 'node:url';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { UserFacingError } from './platform/user-facing-error.ts';
 
-/** What {@link runProcess} has started. */
+/** The program that {@link runProcess} has started. */
 export type Running = {
   logger: Logger;
-  /** Ends it in good order. */
+  /** Shuts down in an orderly way. */
   close(): Promise<void>;
 };
 
-/** What is in hand after this long is left: its lease ends, and another process takes it up. */
+/**
+ * Work that is not finished by then is abandoned. Its lease ends, and another process continues it.
+ */
 const CLOSE_WITHIN_MS = 10_000;
 
 /**
- * Runs a server or worker to its end. SIGTERM and SIGINT close it and exit with 0, after ten
- * seconds at the latest; a second one exits with 1 at once. A start that fails is told in words on
- * standard error (exit code 1, or that of the {@link UserFacingError}). An error that nobody has
- * caught is logged and exits with 1: what is in memory cannot be trusted then, and what was in hand
- * is taken up by its lease.
+ * Runs a server or worker until it ends. SIGTERM and SIGINT close it and exit with 0, after ten
+ * seconds at the latest. A second signal exits with 1 immediately. If the start fails, standard
+ * error gets a message, and the exit code is 1 or that of the {@link UserFacingError}. An uncaught
+ * error is logged and exits with 1, because the state in memory can no longer be trusted; the
+ * leases of unfinished work end, and another process continues it.
  */
 export async function runProcess(start: () => Promise<Running>): Promise<void> {
   let logger = createLogger('fatal');
   const crash = (error: unknown): void => {
-    logger.fatal({ err: error }, 'an error that nobody has caught');
+    logger.fatal({ err: error }, 'an uncaught error');
     process.exit(1);
   };
   process.on('uncaughtException', crash).on('unhandledRejection', crash);
@@ -42,7 +44,9 @@ function closeOnSignal(close: () => Promise<void>): void {
     if (isClosing) process.exit(1);
     isClosing = true;
     setTimeout(() => {
-      process.stderr.write('Ten seconds are over: what was still in hand is taken up when its lease ends.\n');
+      process.stderr.write(
+        'The shutdown took longer than ten seconds. Unfinished work continues when its lease ends.\n',
+      );
       process.exit(0);
     }, CLOSE_WITHIN_MS);
     close().then(() => process.exit(0), failStart);
@@ -50,24 +54,24 @@ function closeOnSignal(close: () => Promise<void>): void {
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
-/** Says in words why a process could not do its work, and ends it. */
+/** Prints why a process could not do its work, and ends it. */
 export function failStart(error: unknown): never {
   process.stderr.write(`${wordsFor(error)}\n`);
-  // A half-started process may hold sockets and children open; there is nothing left to wait for.
+  // A half-started process may have open sockets and children. There is nothing left to wait for.
   process.exit(error instanceof UserFacingError ? error.exitCode : 1);
 }
 
 function wordsFor(error: unknown): string {
   if (error instanceof UserFacingError) return error.message;
-  if (!(error instanceof Error)) return 'The process ended by something thrown that is no error.';
+  if (!(error instanceof Error)) return 'The process ended because a value that is not an error was thrown.';
   const { name, message, stack = '', code } = error as Error & { code?: unknown };
-  // A host with several addresses fails without a message of its own.
+  // If a host has several addresses, the error of a failed connection has no message of its own.
   const [frame = ''] = /^ {4}at .+$/m.exec(stack) ?? [];
   return [`${name}: ${message || String(code)}`, frame].join('\n').trimEnd();
 }
 
 /**
- * Whether a module is the program that Node.js was asked to run.
+ * Whether a module is the program that Node.js was started with.
  * @param moduleUrl its import.meta.url
  */
 export function isMain(moduleUrl: string): boolean {

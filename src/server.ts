@@ -4,8 +4,8 @@ import { listen } from './http-server.ts';
 import { isMain, runProcess, type Running } from './process.ts';
 
 /**
- * Starts the server: the program, its port and, unless a worker does that, the tasks that nobody
- * waits for.
+ * Starts the server: the program, its port and, unless a separate worker runs them, the background
+ * tasks.
  */
 export async function startServer(): Promise<Running & { url: string }> {
   const program = await openProgram();

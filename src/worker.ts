@@ -5,13 +5,13 @@ import { listen } from './http-server.ts';
 import { registry } from './alerts/metrics.ts';
 import { isMain, runProcess, type Running } from './process.ts';
 
-/** Starts a worker beside servers with WORKER=off: checks, deadlines and messages. */
+/** Starts a worker beside servers with WORKER=off. It runs checks, deadlines and messages. */
 export async function startWorker(): Promise<Running> {
   const program = await openProgram();
   const { config, logger, database, gateway } = program;
   program.start(true);
   const app = express().use(healthRoutes(database, gateway));
-  // On a port of its own, which no shopper reaches.
+  // The metrics have their own port, which shoppers cannot reach.
   app.get('/metrics', async (_req, res) => {
     res.type(registry.contentType).send(await registry.metrics());
   });

@@ -10,6 +10,7 @@ import { reachOf, readSources, type Source } from './support/sources.ts';
 const FLOORS = [
   ['platform'],
   ['config-values.ts'],
+  ['config-checks.ts'],
   ['config.ts'],
   ['gateway'],
   ['ledger'],

@@ -102,7 +102,7 @@ test('a process reports all faults at once, by name and never by value, and exit
   expect([status, stdout]).toEqual([78, '']);
   expect(named(stderr.split('\n  - ').slice(1))).toEqual([...names, 'GATEWAY_URL', 'ALERT_SECRET']);
   expect(stderr).not.toContain('c4n4ry');
-  expect(stderr).toContain('npm start fills it for development');
+  expect(stderr).toContain('For development, npm start sets it');
 });
 
 describe('values with quotes or white space from copy and paste', () => {

@@ -66,7 +66,7 @@ test('without a difference, no migration is written, but the client is generated
   const stale = join(project.folder, 'src/platform/prisma/models/Order.ts');
   await writeFile(stale, '');
   const { code, said } = await migrate('--name', 'nothing');
-  expect(said).toContain('No migration was written.\nGenerated the Prisma client anew.\n');
+  expect(said).toContain('No migration was written.\nGenerated the Prisma client again.\n');
   expect(await readFile(stale, 'utf8')).toContain('OrderModel');
   expect([code, await written(), await temporary()]).toEqual([0, [], []]);
 });
@@ -97,7 +97,7 @@ test('a migration that the database refuses is reported with the file to correct
   await database.query('ALTER TABLE orders ADD COLUMN test_number integer');
   await addTo('testNumber Int? @map("test_number")');
   const { code, said } = await migrate('--name', 'add_test_number');
-  expect(said).toMatch(/Wrote (\S+), but the database does not take it\.[^]*Correct \1 and run npm run db:deploy/);
+  expect(said).toMatch(/Wrote (\S+), but the database rejects it\.[^]*Correct \1 and run npm run db:deploy/);
   expect([code, await temporary()]).toEqual([1, []]);
   await database.query('ALTER TABLE orders DROP COLUMN test_number');
 });
@@ -117,7 +117,7 @@ test('a required column without a default gives a warning, and a column with a d
 
 test('npm run db:deploy applies missing migrations, also to the embedded database', async () => {
   const deployed = await npm(['db:deploy'], { DATABASE_URL: database.url, PORT: '0' });
-  expect(deployed).toEqual({ code: 0, said: 'The schema is that of this version.\n' });
+  expect(deployed).toEqual({ code: 0, said: 'The database has the schema of this version.\n' });
   expect(await columns()).toHaveLength(2);
   expect(await npm(['db:deploy'], { PORT: '0' })).toEqual(deployed);
   expect(await npm(['db:migrate', '--', '--name', 'again'], {})).toMatchObject({ code: 0 });
@@ -134,6 +134,8 @@ test('db:migrate and doctor report an applied migration without a folder, with w
   expect(said).toContain('Undo each by SQL and delete its row of _prisma_migrations, or delete .data/ in development.');
   expect(code).toBe(0);
   const doctor = await npm(['doctor'], { DATABASE_URL: database.url, PORT: '0' });
-  expect(doctor.said).toMatch(new RegExp(`^look +migrations: .*${name}.*\\n +> during a rolling update nothing`, 'm'));
+  expect(doctor.said).toMatch(
+    new RegExp(`^look +migrations: .*${name}.*\\n +> during a rolling update do nothing`, 'm'),
+  );
   await database.query(`DELETE FROM _prisma_migrations WHERE migration_name = '${name}'`);
 });

@@ -50,7 +50,7 @@ test('a whole reconciliation agrees, also without the owner’s URL', async () =
   expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { verdict: 'agreed' } });
   expect(await runAlone(['reconcile'])).toMatchObject({ exit: 0, out: expect.stringMatching(/^AGREED/) });
   const { out } = await runAlone(['doctor']);
-  expect(out).toContain('Tables that its role owns: 0.');
+  expect(out).toContain('Tables owned by its role: 0.');
 });
 
 test('a reconciliation without the owner’s URL still analyzes its rows, which only the owner may do', async () => {
@@ -125,7 +125,9 @@ test('a role that may not migrate or lacks rights ends the start with advice, an
     const env = { GATEWAY_URL: desk.sandbox?.url ?? '', GATEWAY_SECRET_KEY: TEST_KEY, PORT: '0' };
     const started = startProcess('src/server.ts', { ...env, DATABASE_URL: empty.programUrl });
     expect(await started.end()).toBe(1);
-    expect(started.stderr()).toMatch(/may not migrate .* owner of the tables in DATABASE_DIRECT_URL/);
+    expect(started.stderr()).toMatch(
+      /may not migrate .* DATABASE_DIRECT_URL to the address of the owner of the tables/,
+    );
     expect(started.stderr()).not.toMatch(/postgres:|opens_a_test/);
 
     await desk.database.query(`REVOKE UPDATE (status) ON orders FROM ${new URL(roles.programUrl).username}`);

@@ -44,7 +44,7 @@ describe('npm run probe', () => {
   test('exits with 1 if the adapter misreads the service, and names the file and the unread word', async () => {
     const adapter = fileURLToPath(new URL('support/adapters/misread.ts', import.meta.url));
     const { code, said } = await run('tools/probe.ts', { GATEWAY_ADAPTER: adapter });
-    expect(said).toContain('What is not read, and where to mend it:');
+    expect(said).toContain('What is not read, and where to fix it:');
     expect(said).toContain(`${adapter}: "SUCCESS" is neither paid nor pending nor failed`);
     expect(code).toBe(1);
   });
@@ -71,7 +71,7 @@ describe('npm run probe', () => {
 
 test('npm run demo: every order of the day ends as expected, and the books add up', async () => {
   const { code, said } = await run('tools/demo.ts');
-  expect(said).toContain('Every order ended as it should, and the books add up.');
+  expect(said).toContain('Every order ended as expected, and the books add up.');
   expect(code).toBe(0);
 });
 

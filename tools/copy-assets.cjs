@@ -1,4 +1,4 @@
-// The last step of `npm run build`: what browsers are given as it is stands beside the compiled code.
+// The last step of `npm run build`: copies the files for browsers next to the compiled code.
 const { copyFileSync, readdirSync } = require('node:fs');
 const { join } = require('node:path');
 

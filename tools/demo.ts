@@ -4,13 +4,14 @@ import type { Report } from '../src/reconciliation/report.ts';
 import { command, openShop, post, until, type Shop } from './demo/shop.ts';
 
 /*
- * npm run demo: a day in a shop, in half a minute, on parts of its own that are gone afterwards. Ends with 0 only if
- * every order ended as it should, and the books, the service's list and our ledger add up to the same.
+ * npm run demo: a day in a shop in half a minute, with its own temporary database, service and
+ * receiver. It exits with 0 only if every order ends as expected, and the books, the service's
+ * history and our ledger have the same sums.
  */
 
 type Order = { orderId: string; reference: string; currency: string };
 /**
- * `acts`: what happens to it, one after the other. `ours`: what of its money is the shop's in the
+ * `acts`: what happens to the order, in sequence. `ours`: the money that belongs to the shop at the
  * end, in major units.
  */
 type Story = readonly [what: string, sku: string, acts: readonly Words[], ends: OrderStatus, ours: string];
@@ -58,7 +59,7 @@ const ACTS = {
   told: isTold,
 } satisfies Record<string, Act>;
 
-/** Its message was taken. */
+/** Its message was accepted. */
 function isTold({ prisma }: Shop, { orderId }: Order): Promise<unknown> {
   return until('our system was told', () => prisma.message.findFirst({ where: { orderId, sentAt: { not: null } } }));
 }
@@ -81,7 +82,7 @@ async function play(shop: Shop, [, sku, acts, ends]: Story): Promise<Order> {
   return order;
 }
 
-/** @returns what did not end as it should; an order that does not end throws */
+/** @returns what did not end as expected; throws if an order does not end */
 async function playDay(shop: Shop): Promise<string[]> {
   say(`A day in a shop, ${STORIES.length} orders at once:\n`);
   const orders = await Promise.all(STORIES.map((story) => play(shop, story)));
@@ -98,7 +99,7 @@ async function playDay(shop: Shop): Promise<string[]> {
       `${currency}  the service lists ${serviceTotal} = earned ${earned}${parts.join('')}; unexplained ${difference}`,
     );
   }
-  const faults = verdict === 'agreed' ? [] : [`the list and our orders do not agree: ${reason ?? 'cases are open'}`];
+  const faults = verdict === 'agreed' ? [] : [`the history and our orders do not agree: ${reason ?? 'cases are open'}`];
   const month = new Date().toISOString().slice(0, 7);
   for (const { currency, ...sums } of await command<Record<string, string>[]>(shop, 'books', month, '--totals')) {
     const ours = oursIn(orders, currency ?? '');
@@ -110,7 +111,7 @@ async function playDay(shop: Shop): Promise<string[]> {
   return faults;
 }
 
-/** What of all stories is the shop's in the end, in major units. */
+/** The money of all stories that belongs to the shop at the end, in major units. */
 function oursIn(orders: readonly Order[], currency: string): string {
   const ours = STORIES.filter((_, index) => orders[index]?.currency === currency).map((story) => story[4]);
   const amount = ours.reduce((sum, text) => sum + (parseMajor(text, currency) ?? 0n), 0n);
@@ -120,10 +121,10 @@ function oursIn(orders: readonly Order[], currency: string): string {
 const shop = await openShop();
 try {
   const faults = await playDay(shop);
-  say(['', ...(faults.length === 0 ? ['Every order ended as it should, and the books add up.'] : faults)].join('\n'));
+  say(['', ...(faults.length === 0 ? ['Every order ended as expected, and the books add up.'] : faults)].join('\n'));
   process.exitCode = faults.length === 0 ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`NOT as it should: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`NOT as expected: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 } finally {
   await shop.close();

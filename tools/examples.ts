@@ -15,8 +15,9 @@ import { readPages } from '../src/reconciliation/history.ts';
 import { readRow } from '../src/reconciliation/row.ts';
 
 /*
- * Answers of the service, each with what the adapter must read from it: src/custom/service.examples.json. The answers
- * are sent over HTTP and read by the program's own gateway, so an example says what the program would have read.
+ * Answers of the service with what the adapter must read from each:
+ * src/custom/service.examples.json. The answers are sent over HTTP and read by the program's own
+ * gateway, so an example shows what the program would have read.
  */
 
 export const EXAMPLES_FILE = new URL('../src/custom/service.examples.json', import.meta.url);
@@ -24,9 +25,9 @@ export const EXAMPLES_FILE = new URL('../src/custom/service.examples.json', impo
 const asked = z.strictObject({ reference: z.string(), mode: z.enum(['test', 'live']) });
 const common = {
   name: z.string(),
-  /** Whether `npm run probe -- --record` wrote the example, and may replace it. */
+  /** True if `npm run probe -- --record` wrote the example, and may replace it. */
   recorded: z.literal(true).optional(),
-  /** What verify was asked about, where it differs from the file's own. */
+  /** The payment that verify was asked about, if it differs from the file's own. */
   asked: asked.optional(),
   reads: z.unknown(),
 };
@@ -58,11 +59,11 @@ export const SECTIONS: readonly Section[] = ['initialize', 'verify', 'history', 
 export function loadExamples(file: URL | string = EXAMPLES_FILE): Examples {
   const read = FILE.safeParse(JSON.parse(readFileSync(file, 'utf8')));
   if (!read.success)
-    throw new Error(`src/custom/service.examples.json has another form:\n${z.prettifyError(read.error)}`);
+    throw new Error(`src/custom/service.examples.json has a wrong format:\n${z.prettifyError(read.error)}`);
   return read.data;
 }
 
-/** Reads answers as the program does. Only one call at a time. */
+/** Reads answers as the program does, one call at a time. */
 export type Reader = {
   initialize(example: Examples['initialize'][number], about: Asked): Promise<unknown>;
   verify(example: Examples['verify'][number], about: Asked): Promise<unknown>;
@@ -87,8 +88,8 @@ export async function openReader(adapter: ServiceAdapter): Promise<Reader> {
   };
   const gateways = { test: gatewayOf('test'), live: gatewayOf('live') };
   return {
-    // In test mode an address may have any public host; in live mode CHECKOUT_HOSTS names them,
-    // which is no matter here.
+    // In test mode, an address may have any public host. In live mode, CHECKOUT_HOSTS restricts it,
+    // which does not matter here.
     initialize: (example, { reference }) => {
       next = example;
       return readInitialize(gateways.test, reference);
@@ -176,8 +177,8 @@ function decimal(amount: bigint | null, currency: string | null): string | null 
 }
 
 /**
- * Reads all examples of one section.
- * @returns a line for each example and member that is read otherwise
+ * Reads all examples of a section.
+ * @returns a line for each example and member that is read differently
  */
 export async function differencesIn(section: Section, examples: Examples, reader: Reader): Promise<string[]> {
   const lines: string[] = [];
@@ -191,7 +192,7 @@ export async function differencesIn(section: Section, examples: Examples, reader
   return lines;
 }
 
-/** What one example is read as. An adapter that throws is told by its error. */
+/** What an example is read as. If the adapter throws, it is the error. */
 export async function readOne(section: Section, example: unknown, about: Asked, reader: Reader): Promise<unknown> {
   try {
     const read = reader[section] as (one: unknown, about: Asked) => unknown;
@@ -220,7 +221,7 @@ function withWord(answer: unknown, word: string, other: string): unknown {
   return JSON.parse(JSON.stringify(answer).replaceAll(JSON.stringify(word), JSON.stringify(other)));
 }
 
-/** Without members that are null or undefined: an example leaves out what is not read. */
+/** Removes members that are null or undefined, because an example omits what is not read. */
 function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy);
   if (typeof value !== 'object' || value === null) return value;

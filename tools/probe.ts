@@ -21,9 +21,11 @@ import { record, type Seen } from './probe/record.ts';
 import { moneyText, placeOf, readRecord, visible, type Asked, type Fault } from './probe/reading.ts';
 
 /*
- * npm run probe [-- --record 25.00 NGN]: makes one payment with a test key, and prints each answer of the service beside
- * what the adapter reads from it. --record also writes the answers into src/custom/service.examples.json. Ends with 0: the adapter reads everything; 1: it does not; 2: nothing could be asked. What is
- * not configured it starts: a sandbox, which it pays itself. It needs no database.
+ * npm run probe [-- --record 25.00 NGN]: makes one payment with a test key, and prints each answer
+ * of the service with what the adapter reads from it. --record also writes the answers to
+ * src/custom/service.examples.json. Exit codes: 0 if the adapter reads everything, 1 if it does
+ * not, 2 if the service could not be asked. If no service is configured, it starts a sandbox, and
+ * pays there itself. It needs no database.
  */
 
 const USAGE = 'Usage: npm run probe -- [--record] [25.00 NGN]';
@@ -31,7 +33,7 @@ const NO_DATABASE = 'postgres://none@127.0.0.1/none';
 const POLL_MS = 5_000;
 const WAIT_MS = 20 * 60_000;
 const MAX_PAGES = 5;
-/** Characters of an answer that are printed. */
+/** The number of characters of an answer that are printed. */
 const SHOWN = 1_500;
 const NO_RAW = { httpStatus: 200, body: '' };
 const GET = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024 };
@@ -49,7 +51,7 @@ async function run(typed: string[]): Promise<number> {
     loadEnvFile({ quiet: true });
     const { GATEWAY_URL = '', GATEWAY_SECRET_KEY = '', DATABASE_URL = '' } = process.env;
     if (/^[\s"']*sk_live_/i.test(GATEWAY_SECRET_KEY))
-      throw new UserFacingError('GATEWAY_SECRET_KEY is a live key, and a payment would be real: give the test key.');
+      throw new UserFacingError('GATEWAY_SECRET_KEY is a live key, and the payment would be real. Use the test key.');
     if (isRecorded && (GATEWAY_URL === '' || process.env.GATEWAY_ADAPTER))
       throw new UserFacingError(
         '--record writes examples for src/custom/service.ts: set GATEWAY_URL to your service, and no GATEWAY_ADAPTER.',
@@ -77,7 +79,8 @@ function moneyIn([text = '25.00', code = 'NGN']: string[]): Money {
 
 async function probe(config: Config, money: Money, isRecorded: boolean): Promise<number> {
   const { GATEWAY_ADAPTER: path, GATEWAY_URL: url, CHECKOUT_HOSTS: checkoutHosts } = config;
-  // The same checks as in the program: what it could not store is not read here, either.
+  // The same checks as in the program: a result that the program could not store is not read here
+  // either.
   const adapter = checkedAdapter(await loadAdapter(path), () => undefined);
   const key = config.GATEWAY_SECRET_KEY.reveal();
   const headers = adapter.authorize?.(key) ?? { 'x-api-key': key };
@@ -93,7 +96,8 @@ async function probe(config: Config, money: Money, isRecorded: boolean): Promise
     note(parts, endpoint, request.path);
     const { status } = answer;
     if (status === 401 || status === 403) throw new KeyRefused(status);
-    if (status >= 500 || status === 429) throw new UserFacingError(`the service answers HTTP ${status}: try later`);
+    if (status >= 500 || status === 429)
+      throw new UserFacingError(`the service answers HTTP ${status}: try again later`);
     return answer;
   };
   const service: Service = { mode: 'test', adapter, checkoutHosts, ask };
@@ -103,19 +107,19 @@ async function probe(config: Config, money: Money, isRecorded: boolean): Promise
   try {
     const checkoutUrl = await openPayment(parts);
     const isPaid = checkoutUrl !== null && (await waitForPayment(parts, checkoutUrl));
-    if (!isPaid) fault(parts, 'no paid record was seen, so whether it would be read is not known', 'read');
+    if (!isPaid) fault(parts, 'there was no paid record, so it is unknown whether the adapter would read one', 'read');
     await readList(parts, isPaid);
     await readCash(parts);
   } finally {
     await client.close();
   }
   const isRead = parts.faults.length === 0;
-  say('', isRead ? 'The adapter reads everything.' : 'What is not read, and where to mend it:');
+  say('', isRead ? 'The adapter reads everything.' : 'What is not read, and where to fix it:');
   for (const { what, where } of parts.faults) say(`  ${placeOf(where, path)}: ${what}`);
   return (isRecorded ? await recordSeen(parts) : true) && isRead ? 0 : 1;
 }
 
-/** Keeps an answer for --record; of the list, only a page that has our payment. */
+/** Keeps an answer for --record. A page of the history is kept only if it contains our payment. */
 function note({ seen, asked, last }: Probe, section: Seen['section'], path: string): void {
   if (last?.json === undefined) return;
   if (section === 'history' && !last.text.toLowerCase().includes(asked.reference.toLowerCase())) return;
@@ -123,7 +127,7 @@ function note({ seen, asked, last }: Probe, section: Seen['section'], path: stri
   seen.push({ section, status: last.status, answer, path, asked: { reference: asked.reference, mode: 'test' } });
 }
 
-/** @returns whether all examples are then read as they say */
+/** @returns whether the adapter then reads all examples as expected */
 async function recordSeen({ service, seen }: Probe): Promise<boolean> {
   const { lines, isRead } = await record(service.adapter, seen);
   say('', 'Written to src/custom/service.examples.json, with what src/custom/service.ts reads now:', ...lines);
@@ -151,7 +155,7 @@ async function openPayment(parts: Probe): Promise<string | null> {
   return result.outcome === 'opened' ? result.checkoutUrl : null;
 }
 
-/** Asks verify about our payment, and prints what is read of it where that is news. */
+/** Asks verify about our payment, and prints what is read if it is new. */
 async function askVerify(parts: Probe): Promise<Evidence> {
   const { service, asked, last } = parts;
   const evidence = await verify(service, asked.reference, 'interactive');
@@ -170,8 +174,8 @@ function show(parts: Probe, record: unknown): Evidence | null {
 }
 
 /**
- * The sandbox is paid by its control, everything else by whoever runs this.
- * @returns whether it was read as paid
+ * A sandbox is paid by its control, any other service by the user.
+ * @returns whether the payment was read as paid
  */
 async function waitForPayment(parts: Probe, checkoutUrl: string): Promise<boolean> {
   const before = await askVerify(parts);
@@ -180,7 +184,11 @@ async function waitForPayment(parts: Probe, checkoutUrl: string): Promise<boolea
   if (await paySandbox(parts)) return (await askVerify(parts)).outcome === 'paid';
   const stop = new AbortController();
   process.once('SIGINT', stop.abort.bind(stop));
-  say('', `Pay ${moneyText(parts.asked.money)} at ${checkoutUrl}`, 'It is waited for. Ctrl-C goes on without it.');
+  say(
+    '',
+    `Pay ${moneyText(parts.asked.money)} at ${checkoutUrl}`,
+    'The probe waits for the payment. Press Ctrl-C to continue without it.',
+  );
   const end = performance.now() + WAIT_MS;
   let seen = before;
   while (['pending', 'not_found'].includes(seen.outcome) && !stop.signal.aborted && performance.now() < end) {
@@ -194,11 +202,11 @@ async function paySandbox({ config: { GATEWAY_URL: url }, asked }: Probe): Promi
   const page = LOOPBACK.has(url.hostname) ? await fetch(`${url.origin}/sandbox/`).catch(() => null) : null;
   if ((await page?.text())?.includes('Payment sandbox') !== true) return false;
   const control = `${url.origin}/sandbox/transactions/${asked.reference}/pay`;
-  say('', 'The sandbox is told to pay it.');
+  say('', 'The probe pays it by the control of the sandbox.');
   return (await fetch(control, { method: 'POST', body: '{"notify": false}' })).ok;
 }
 
-/** The first pages of the list, until our payment is found. */
+/** Reads the first pages of the history, until our payment is found. */
 async function readList(parts: Probe, isPaid: boolean): Promise<void> {
   const { ask, adapter } = parts.service;
   const page = (path: string) => ask('history', 'background', 0, { ...GET, path });
@@ -210,25 +218,29 @@ async function readList(parts: Probe, isPaid: boolean): Promise<void> {
     rows += end.value.rows.length;
     const reads = end.value.rows.map((row) => ({ row, ...readRecord(adapter, row, parts.asked, NO_RAW) }));
     const unread = reads.find(({ evidence }) => evidence === null);
-    if (unread !== undefined) fault(parts, `a row of the list: ${JSON.stringify(unread.row)}`, 'read');
+    if (unread !== undefined) fault(parts, `a row of the history: ${JSON.stringify(unread.row)}`, 'read');
     const ours = reads.find(({ isOurs }) => isOurs);
     if (ours !== undefined) {
       say(`  our row: ${visible(JSON.stringify(ours.row), SHOWN)}`);
       const outcome = show(parts, ours.row)?.outcome ?? 'nothing';
       if (isPaid && outcome !== 'paid')
-        fault(parts, `its row is read as ${outcome}; if it lags, say lagMin`, 'history');
+        fault(parts, `its row is read as ${outcome}; if the history lags, set lagMin`, 'history');
       return;
     }
     if (end.value.next === null || end.value.next.number > MAX_PAGES) break;
     end = await pages.next();
   }
   if (end.done === true && end.value !== null) fault(parts, end.value, 'history');
-  fault(parts, `our payment is in none of the first ${rows} rows of the list: if it lags, say lagMin`, 'history');
+  fault(
+    parts,
+    `our payment is not in the first ${rows} rows of the history; if the history lags, set lagMin`,
+    'history',
+  );
 }
 
 type Cash = readonly ({ amount: string | number; currency: string } | null)[] | null;
 
-/** Balances and transfers, where the adapter has them. */
+/** Reads balances and transfers, if the adapter has them. */
 async function readCash(parts: Probe): Promise<void> {
   const { ask, adapter } = parts.service;
   const { balances, transfers } = adapter;
@@ -237,7 +249,7 @@ async function readCash(parts: Probe): Promise<void> {
       const { json } = await ask('history', 'background', 0, { ...GET, path });
       for (const one of read(json?.value) ?? [null]) {
         const amount = one && fromServiceAmount(one.amount, one.currency, adapter);
-        if (one === null || amount === null) throw new Error('it is no exact amount of a currency');
+        if (one === null || amount === null) throw new Error('it is not an exact amount of a currency');
         say(`  ${name}: ${JSON.stringify(one.amount)} -> ${moneyText({ amount, currency: one.currency })}`);
       }
     } catch (error) {

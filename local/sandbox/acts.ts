@@ -31,9 +31,7 @@ const recordSchema = z.looseObject({ verifyOnly: z.boolean().default(false) });
 const hideSchema = z.strictObject({ from: z.enum(['verify', 'list', 'both']), hidden: z.boolean() });
 const webhookSchema = z.strictObject({ body: z.unknown().optional() });
 
-/**
- * A test's hand on the transactions, under /sandbox/transactions; control.ts says what each takes.
- */
+/** Changes transactions for a test, under /sandbox/transactions. control.ts describes each call. */
 export function actRoutes({ ledger, webhooks }: State): Router {
   const router = Router();
   const act = <T>(name: string, schema: z.ZodType<T>, deed: (transaction: Transaction, body: T) => void): void => {
@@ -60,7 +58,7 @@ export function actRoutes({ ledger, webhooks }: State): Router {
   });
   act('reverse', reverseSchema, (transaction, body) => {
     const row = reverse(transaction, body.amount);
-    if (row === null) throw httpError(400, 'so much is not left of what was paid');
+    if (row === null) throw httpError(400, 'less than this amount is left of the payment');
     tell(row, body);
   });
   const setWord = ({ rows: [row] }: Transaction, body: z.infer<typeof statusSchema>): void => {
@@ -96,7 +94,9 @@ function found({ transactions }: Ledger, reference: string): Transaction {
   return transaction;
 }
 
-/** `create`: a transaction that nobody initialized is there all the same, as a stranger's is. */
+/**
+ * With `create`, the transaction exists although nobody initialized it, like an unmatched payment.
+ */
 function openIfAsked(ledger: Ledger, reference: string, body: unknown): void {
   if ((body as { create?: unknown } | undefined)?.create !== true || ledger.transactions.has(reference)) return;
   const { email, amount, currency } = strangerSchema.parse(body);

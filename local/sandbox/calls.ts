@@ -2,14 +2,14 @@ import type { Request } from 'express';
 
 import type { Endpoint } from './faults.ts';
 
-/** One call of the service, written down when it arrives. */
+/** A call of the service, recorded when it arrives. */
 export type Call = {
   at: string;
   endpoint: Endpoint;
   method: string;
   path: string;
   reference: string | null;
-  /** Null: not answered yet, or never. */
+  /** Null if the call is not answered yet, or never will be. */
   status: number | null;
   userAgent: string | null;
   headers: Record<string, unknown>;
@@ -18,7 +18,7 @@ export type Call = {
 
 const KEPT = 5_000;
 
-/** Writes a call down, of its key only whether it was right. */
+/** Records a call. Of its key, it records only whether it was right. */
 export function noteCall(
   calls: Call[],
   req: Request,

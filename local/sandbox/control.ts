@@ -1,31 +1,33 @@
 /*
- * The control of the sandbox: JSON over HTTP under /sandbox, without a key (the sandbox listens on loopback alone).
- * Amounts are numbers or texts in major units. What cannot be read is answered 400, an unknown reference or id 404.
+ * The control of the sandbox: JSON over HTTP under /sandbox. It needs no key, because the sandbox listens on loopback
+ * only. Amounts are numbers or strings in major units. Unreadable input is answered 400, an unknown reference or id 404.
  *
- * POST /sandbox/transactions/:reference/…  -> {reference, email, redirectUrl, hidden, verify, list}: the records as they
- *             stand then, hidden or not
- *   /pay      {amount?, currency?, times?: 1}  charges, whatever happened before: the first charge fills the row that is
- *             there, each further one is a row of its own; verify shows the first. With {create: true, email, amount,
- *             currency} the transaction need not exist
- *   /reverse  {amount?}  of the newest charge first: REVERSED when nothing of it is left, and amount_refunded
- *   /fail {}, /expire {}, /status {word}  FAILED, EXPIRED, any word: on the record of verify and its row of the list
- *             These five also take {notify?: true, webhook?: "once" | "lost" | "late" | "twice" | "reordered", delayMs?};
- *             late: after delayMs, or 2 s; reordered: a transaction.pending comes 0.2 s after it
- *   /record   {…fields, verifyOnly?}  laid over the records of verify and list from now on; null takes a field away
+ * POST /sandbox/transactions/:reference/…  -> {reference, email, redirectUrl, hidden, verify, list}: the current records,
+ *             hidden or not
+ *   /pay      {amount?, currency?, times?: 1}  charges, whatever happened before. The first charge fills the existing
+ *             row, and each further one adds a row. Verify shows the first row. With {create: true, email, amount,
+ *             currency}, the transaction need not exist
+ *   /reverse  {amount?}  returns money from the newest charge first: amount_refunded, and REVERSED if nothing is left
+ *   /fail {}, /expire {}, /status {word}  set the word FAILED, EXPIRED or any other on the record of verify and its row
+ *             These five also accept {notify?: true, webhook?: "once" | "lost" | "late" | "twice" | "reordered",
+ *             delayMs?}; late: after delayMs, or 2 s; reordered: a transaction.pending follows 0.2 s later
+ *   /record   {…fields, verifyOnly?}  override the records of verify and history from now on; null removes a field
  *   /hide     {from: "verify" | "list" | "both", hidden}
- *   /webhook  {body?}  posts one (a text as it is) -> {status} of the receiver, null for none
- * GET /sandbox/transactions -> all of them
+ *   /webhook  {body?}  posts one webhook (a string as it is) -> {status} of the receiver, null if there was no answer
+ * GET /sandbox/transactions -> all transactions
  * POST /sandbox/faults -> {id}  {endpoint: "initialize" | "verify" | "history" | "transfers" | "balances" | "*", reference?,
- *             kind, times?: 1 (0: until removed), delayMs?}; the oldest fault that fits a call befalls it
- *   lost-before, lost-after   the connection breaks; nothing, or everything, was done by then
- *   status    {status?: 500, body?, contentType?, headers?}  nothing was done, unless {applied: true}
- *   body      the same with 200; all was done, unless {applied: false}. A text is sent as it is, anything else as JSON
- *   delay     all is done at once, and answered after delayMs      hang   all is done, and nothing answered
- *   page-loop every page is the first, and has a next one          cut-list  {rows: 0}  the newest rows are the whole list
- * GET /sandbox/faults -> those in wait, with how often each has struck (hits);  DELETE /sandbox/faults[/:id]
- * GET /sandbox/calls?endpoint=&reference= -> the newest 5,000 (calls.ts), oldest first; status null: not answered
- * POST /sandbox/settings  {webhookUrl?: string | null, latencyMs?, hidePaid?}  hidePaid: what is paid is shown as PENDING
- * POST /sandbox/reset     everything as at the start;  GET /sandbox/  a page for people
+ *             kind, times?: 1 (0: until removed), delayMs?}; a call gets the oldest fault that matches it
+ *   lost-before, lost-after   the connection breaks, before the work or after it
+ *   status    {status?: 500, body?, contentType?, headers?}  the work is not done, unless {applied: true}
+ *   body      the same with 200; the work is done, unless {applied: false}. A string is sent as it is, anything else as JSON
+ *   delay     the work is done immediately, and the answer follows after delayMs
+ *   hang      the work is done, and there is no answer
+ *   page-loop every page is the first one, and has a next page
+ *   cut-list  {rows: 0}  the history consists of the newest rows only
+ * GET /sandbox/faults -> the pending faults, with their number of uses (hits);  DELETE /sandbox/faults[/:id]
+ * GET /sandbox/calls?endpoint=&reference= -> the newest 5,000 calls (calls.ts), oldest first; status null: not answered
+ * POST /sandbox/settings  {webhookUrl?: string | null, latencyMs?, hidePaid?}  hidePaid: paid rows are shown as PENDING
+ * POST /sandbox/reset     restores the initial state;  GET /sandbox/  a page for people
  */
 import express, { Router, type RequestHandler } from 'express';
 import { z } from 'zod';
@@ -42,11 +44,11 @@ const settingsSchema = z.strictObject({
   hidePaid: z.boolean().optional(),
 });
 
-/** @param webhookUrl the one that a reset goes back to */
+/** @param webhookUrl the URL that a reset restores */
 export function controlRoutes(state: State, webhookUrl: string | null): Router {
   const { ledger, faults, webhooks } = state;
   const router = Router();
-  // curl -d says that it sends a form.
+  // curl -d sends the content type of a form.
   router.use(refusePages, express.json({ limit: BODY_LIMIT, type: () => true }));
   router.use('/transactions', actRoutes(state));
   router.use('/faults', faultRoutes(faults));
@@ -100,8 +102,8 @@ function faultRoutes(faults: Faults): Router {
   return router;
 }
 
-/** A page of somebody else, open in a browser on this machine, must not steer the sandbox. */
+/** A page of another site, open in a browser on this machine, must not control the sandbox. */
 const refusePages: RequestHandler = (req, _res, next) => {
   const isPage = req.get('origin') !== undefined;
-  next(isPage ? httpError(403, 'the control of the sandbox takes no calls from pages') : undefined);
+  next(isPage ? httpError(403, 'the control of the sandbox accepts no calls from web pages') : undefined);
 };

@@ -7,8 +7,8 @@ export const ENDPOINTS = ['initialize', 'verify', 'history', 'transfers', 'balan
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /**
- * What may befall a call, and whether the service has done by then what it was asked: initialize
- * opens the transaction.
+ * The kinds of faults, and whether the service has done its work when the fault occurs. The work of
+ * initialize is to open the transaction.
  */
 const APPLIED = {
   'lost-before': false,
@@ -21,7 +21,7 @@ const APPLIED = {
   'cut-list': true,
 };
 
-/** An hour at most. */
+/** At most an hour. */
 export const delaySchema = z.number().int().min(0).max(3_600_000);
 
 export const faultSchema = z
@@ -29,7 +29,7 @@ export const faultSchema = z
     endpoint: z.enum([...ENDPOINTS, '*']),
     reference: z.string().optional(),
     kind: z.enum(Object.keys(APPLIED) as (keyof typeof APPLIED)[]),
-    /** 0: until it is removed. */
+    /** 0: until the fault is removed. */
     times: z.number().int().min(0).default(1),
     delayMs: delaySchema.default(0),
     status: z.number().int().min(200).max(599).optional(),
@@ -37,17 +37,20 @@ export const faultSchema = z
     contentType: z.string().optional(),
     headers: z.record(z.string(), z.string()).optional(),
     applied: z.boolean().optional(),
-    /** How many rows `cut-list` leaves. */
+    /** The number of rows that `cut-list` leaves. */
     rows: z.number().int().min(0).default(0),
   })
   .transform((given) => ({ ...given, applied: given.applied ?? APPLIED[given.kind], hits: 0 }));
 
 export type Fault = z.infer<typeof faultSchema>;
 
-/** The faults that lie in wait by their ids, oldest first. */
+/** The pending faults by id, oldest first. */
 export type Faults = Map<number, Fault>;
 
-/** The oldest fault that fits the call, used up once; null: the call is answered honestly. */
+/**
+ * Uses the oldest fault that matches the call once. Null if there is none, and the answer is
+ * honest.
+ */
 export function takeFault(faults: Faults, endpoint: Endpoint, reference: string | null): Fault | null {
   for (const [id, fault] of faults) {
     if (fault.endpoint !== '*' && fault.endpoint !== endpoint) continue;
@@ -59,10 +62,10 @@ export function takeFault(faults: Faults, endpoint: Endpoint, reference: string 
   return null;
 }
 
-/** What is said instead of the honest answer; null: the honest one. */
+/** The answer that replaces the honest one; null for the honest one. */
 export function answerOf({ kind, status: given, body, contentType, headers }: Fault): Answer | null {
   if (kind !== 'status' && kind !== 'body') return null;
   const status = given ?? (kind === 'body' ? 200 : 500);
-  const usual = kind === 'body' ? '' : refusal(status, `the sandbox was told to answer ${status}`).body;
+  const usual = kind === 'body' ? '' : refusal(status, `a fault of the sandbox answers ${status}`).body;
   return { status, body: body ?? usual, contentType, headers };
 }

@@ -1,18 +1,18 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { ZodError, prettifyError } from 'zod';
 
-/** The largest body that is read. */
+/** The largest accepted body. */
 export const BODY_LIMIT = '64kb';
 
 export type Answer = {
   status: number;
-  /** A text is sent as it is, everything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   body: unknown;
   contentType?: string | undefined;
   headers?: Record<string, string> | undefined;
 };
 
-/** The form of all errors. */
+/** The format of all errors. */
 export function refusal(status: number, message: string): Answer {
   return { status, body: { status: false, message, code: status, data: {} } };
 }
@@ -23,12 +23,12 @@ export function send(res: Response, { status, body, contentType = 'application/j
     .end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** To be thrown by a control route. */
+/** An error for a control route to throw. */
 export function httpError(status: number, message: string): Error {
   return Object.assign(new Error(message), { status });
 }
 
-/** Answers what a control route throws, and Express about a body or a path that it cannot read. */
+/** Answers errors of control routes, and errors of Express about an unreadable body or path. */
 export const answerError: ErrorRequestHandler = (error: Error & { status?: number }, _req, res, next) => {
   if (res.headersSent) next(error);
   else if (error instanceof ZodError) send(res, refusal(400, prettifyError(error)));

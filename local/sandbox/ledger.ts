@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import { amountNumber } from './money.ts';
 
-/** One charge, or the attempt at one: a row of the list. */
+/** A charge, or an attempt at one. It is a row of the history. */
 export type Row = {
   id: string;
   transaction: Transaction;
-  /** The service's word. */
+  /** The service's status word. */
   status: string;
   amount: bigint;
   currency: string;
@@ -24,26 +24,26 @@ type Asked = {
 };
 
 export type Transaction = Asked & {
-  /** Verify shows the first one; each charge beyond the first adds one. */
+  /** Verify shows the first row. Each further charge adds a row. */
   rows: [Row, ...Row[]];
-  /** Laid over the honest record; null takes a field away. */
+  /** Fields that override the honest record. Null removes a field. */
   fields: Record<Source, Record<string, unknown>>;
   hidden: Record<Source, boolean>;
 };
 
 type Source = 'verify' | 'list';
 
-/** The service's own books. */
+/** The service's own data. */
 export type Ledger = {
   mode: 'test' | 'live';
-  /** What is paid is shown as PENDING, as by a service that is slow to know. */
+  /** Paid rows are shown as PENDING, like at a service that learns of payments late. */
   hidePaid: boolean;
   transactions: Map<string, Transaction>;
-  /** In the order of creation. */
+  /** In order of creation. */
   rows: Row[];
 };
 
-/** Opens a transaction under a new reference. */
+/** Opens a transaction with a new reference. */
 export function open(ledger: Ledger, asked: Asked): Transaction {
   const transaction: Omit<Transaction, 'rows'> & { rows: Row[] } = {
     ...asked,
@@ -51,13 +51,13 @@ export function open(ledger: Ledger, asked: Asked): Transaction {
     fields: { verify: {}, list: {} },
     hidden: { verify: false, list: false },
   };
-  const opened = transaction as Transaction; // addRow gives it the row that it lacks
+  const opened = transaction as Transaction; // addRow adds the missing row
   addRow(ledger, opened);
   ledger.transactions.set(asked.reference, opened);
   return opened;
 }
 
-/** Charges once, whatever happened before: the first charge fills the row that is there. */
+/** Charges once, whatever happened before. The first charge fills the existing row. */
 export function pay(ledger: Ledger, transaction: Transaction, amount: bigint, currency: string): Row {
   const [first] = transaction.rows;
   const row = first.paidAt === null ? first : addRow(ledger, transaction);
@@ -65,9 +65,9 @@ export function pay(ledger: Ledger, transaction: Transaction, amount: bigint, cu
 }
 
 /**
- * Gives money back, of the newest charge first.
- * @param amount undefined: all that is left
- * @returns the newest charge; null, and nothing is given back, when less is left
+ * Returns money, from the newest charge first.
+ * @param amount undefined: everything that is left
+ * @returns the newest charge; null if less than the amount is left, and nothing is returned
  */
 export function reverse({ rows }: Transaction, amount?: bigint): Row | null {
   const charges = rows.filter((row) => row.paidAt !== null && leftOf(row) > 0n).reverse();
@@ -83,7 +83,7 @@ export function reverse({ rows }: Transaction, amount?: bigint): Row | null {
   return charges[0] ?? null;
 }
 
-/** A row as verify or the list shows it. */
+/** A row as verify or the history shows it. */
 export function recordOf({ mode, hidePaid }: Ledger, row: Row, source: Source): Record<string, unknown> {
   const isHidden = row.paidAt !== null && hidePaid;
   const fields = row.transaction.fields[source];
@@ -103,7 +103,7 @@ export function recordOf({ mode, hidePaid }: Ledger, row: Row, source: Source): 
   return Object.fromEntries(Object.entries(record).filter(([name]) => fields[name] !== null));
 }
 
-/** What was paid less what went back, for each currency. */
+/** The paid amount minus the returned amount, per currency. */
 export function balances({ rows }: Ledger): { currency: string; amount: number }[] {
   const sums = new Map<string, bigint>();
   for (const row of rows) {

@@ -1,6 +1,9 @@
 import { startSandbox } from './sandbox.ts';
 
-/* npm run sandbox: the stand-in alone, to try calls by hand or to build an integrator against it. */
+/*
+ * npm run sandbox: the sandbox alone, to make calls by hand or to develop an integration against
+ * it.
+ */
 
 const {
   SANDBOX_PORT: port = '4010',
@@ -19,7 +22,7 @@ try {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void sandbox.close());
   process.stdout.write(greeting(sandbox.url));
 } catch (error) {
-  process.stderr.write(`SANDBOX_PORT ${port} cannot be listened on: ${(error as Error).message}\n`);
+  process.stderr.write(`The sandbox cannot listen on SANDBOX_PORT ${port}: ${(error as Error).message}\n`);
   process.exitCode = 1;
 }
 
@@ -29,7 +32,7 @@ function greeting(url: string): string {
     '"reference": "order-1", "redirectUrl": "http://127.0.0.1:3000/"}';
   const withKey = `-H "x-api-key: ${process.env.SANDBOX_KEY === undefined ? key : '$SANDBOX_KEY'}"`;
   return `Payment sandbox at ${url}/sandbox/ (no real money; everything is kept in memory)
-Webhooks to ${webhookUrl || 'nobody: set SANDBOX_WEBHOOK_URL'}; all of the control: head of local/sandbox/control.ts
+Webhooks: ${webhookUrl || 'none; set SANDBOX_WEBHOOK_URL'}. The head of local/sandbox/control.ts describes the control
 
 # open a payment, verify it, list all
 curl ${withKey} -H 'content-type: application/json' -d '${initialize}' ${url}/v1/transactions/initialize

@@ -24,8 +24,8 @@ th, td { padding: .25rem .5rem; border-bottom: 1px solid #e5e7eb; text-align: le
 @media (max-width: 30rem) { main { margin: 0; border-radius: 0 } }
 `;
 
-// The form leads on to the shop, and browsers hold form-action against redirects too: it stays
-// open.
+// The form redirects to the shop, and browsers apply form-action to redirects, too. It therefore
+// allows any target.
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -49,7 +49,7 @@ export function sendPage(res: Response, status: number, title: string, content: 
   res.status(status).set(HEADERS).type('html').send(`<!doctype html><html lang="en">${head}${body}</html>`);
 }
 
-/** The hosted page of a payment, while nothing is decided and afterwards. */
+/** The hosted page of a payment, before and after the payment is decided. */
 export function checkoutContent({ reference, email, redirectUrl, rows: [row] }: Transaction): string {
   const facts = `<dl>
     <dt>Amount</dt><dd class="amount">${money(row)}</dd>
@@ -61,10 +61,10 @@ export function checkoutContent({ reference, email, redirectUrl, rows: [row] }: 
     <button class="pay" name="action" value="pay">Pay</button>
     <button name="action" value="decline">Decline</button>
     <button name="action" value="cancel">Cancel</button></form>
-    <p class="note">A stand-in: no money moves. Cancel decides nothing and leads back to the shop.</p>`;
+    <p class="note">This is a sandbox: no money moves. Cancel decides nothing and returns to the shop.</p>`;
 }
 
-/** The newest hundred rows, and the faults that lie in wait. */
+/** The newest hundred rows and the pending faults. */
 export function overviewContent(ledger: Ledger, faults: Faults): string {
   const rows = ledger.rows.slice(-100).reverse();
   const charges = rows.map(({ transaction: { reference, email }, status, refunded, createdAt, ...row }) => [

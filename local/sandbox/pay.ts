@@ -5,8 +5,8 @@ import { checkoutContent, sendPage } from './page.ts';
 import { notify, type State } from './state.ts';
 
 /**
- * The hosted page, mounted at /pay. A second click finds a decided payment and leads back without
- * paying again.
+ * The hosted page, mounted at /pay. After the payment is decided, a second click returns to the
+ * shop and does not pay again.
  */
 export function payRoutes({ ledger, webhooks }: State): Router {
   const router = Router();

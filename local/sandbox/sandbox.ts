@@ -13,32 +13,33 @@ import type { State } from './state.ts';
 import { createWebhooks } from './webhooks.ts';
 
 export type SandboxOptions = {
-  /** 0, the default: any free one. */
+  /** 0, the default, means any free port. */
   port?: number;
-  /** The only key that is let in; its prefix says whether this is live mode. */
+  /** The only accepted key. Its prefix decides whether this is live mode. */
   key: string;
-  /** Null: nobody is told of payments. */
+  /** Null: no webhooks are sent. */
   webhookUrl: string | null;
   /** Null: webhooks are not signed. */
   webhookSecret: string | null;
 };
 
 export type Sandbox = {
-  /** What the integrator calls {base_url}: no slash at its end. */
+  /** The {base_url} of the service's reference, without a final slash. */
   url: string;
-  /** Ends at once: open connections are cut, answers and webhooks under way dropped. */
+  /** Closes immediately: open connections are cut, and pending answers and webhooks are dropped. */
   close(): Promise<void>;
 };
 
 /**
- * Longer than clients keep idle connections, so that no call meets one that is just being closed.
+ * Longer than clients keep idle connections, so that no call uses a connection that is just being
+ * closed.
  */
 const KEEP_ALIVE_MS = 120_000;
 
 /**
- * Starts the stand-in of the payment service on loopback: its calls under /v1, its hosted page
- * under /pay, and the control of control.ts under /sandbox. Everything is kept in memory.
- * @throws {Error} EADDRINUSE when the port is taken
+ * Starts a sandbox of the payment service on loopback: its calls under /v1, its hosted page under
+ * /pay, and the control of control.ts under /sandbox. All data is kept in memory.
+ * @throws {Error} EADDRINUSE if the port is taken
  */
 export async function startSandbox({ port = 0, key, webhookUrl, webhookSecret }: SandboxOptions): Promise<Sandbox> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS });
@@ -58,7 +59,7 @@ export async function startSandbox({ port = 0, key, webhookUrl, webhookSecret }:
   app.use('/pay', payRoutes(state));
   app.use('/sandbox', controlRoutes(state, webhookUrl));
   app.use((_req, res) => {
-    send(res, refusal(404, 'there is nothing here'));
+    send(res, refusal(404, 'there is nothing at this address'));
   });
   app.use(answerError);
   server.on('request', app);

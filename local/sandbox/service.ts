@@ -10,7 +10,7 @@ import { balances, open, recordOf } from './ledger.ts';
 import { parseAmount } from './money.ts';
 import type { State } from './state.ts';
 
-/** What a call does; `fault` is the one that befalls it. */
+/** The work of a call. `fault` is the fault that affects it. */
 type Act = (state: State, req: Request, fault: Fault | null) => Answer;
 
 /** The calls under /v1. */
@@ -28,7 +28,7 @@ export function serviceRoutes(state: State): Router {
   return router;
 }
 
-/** The way of every call: written down, befallen by a fault, carried out, delayed, answered. */
+/** The steps of every call: record it, apply a fault, execute it, delay it, answer it. */
 function serve(state: State, endpoint: Endpoint, act: Act): RequestHandler {
   return async (req, res) => {
     const reference = referenceIn(req);
@@ -88,11 +88,11 @@ const verify: Act = ({ ledger }, req) => {
 
 const whole = z.coerce.number().int().min(1).max(1_000_000).default(1);
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
-/** At most a hundred rows a page, whatever is asked. */
+/** At most a hundred rows per page, whatever the request asks for. */
 const pageSchema = z.object({ page: whole, limit: whole.default(100).transform((asked) => Math.min(asked, 100)) });
 const historySchema = pageSchema.extend({ from: time.default(''), to: time.default('9999') });
 
-/** Newest first, of what was created within the window, both ends included. */
+/** Newest first. A row is included if it was created within the window, including both ends. */
 const history: Act = ({ ledger }, req, fault) => {
   const read = historySchema.safeParse(req.query);
   if (!read.success) return refusal(400, z.prettifyError(read.error));
@@ -108,7 +108,7 @@ const history: Act = ({ ledger }, req, fault) => {
   return found({ data, page, limit, total: rows.length, pageCount, hasNextPage: isLoop || page < pageCount });
 };
 
-/** Nothing is ever paid out here. */
+/** The sandbox never makes payouts. */
 const transfers: Act = (_state, req) => {
   const read = pageSchema.safeParse(req.query);
   if (!read.success) return refusal(400, z.prettifyError(read.error));

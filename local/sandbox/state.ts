@@ -4,19 +4,19 @@ import type { Ledger, Row } from './ledger.ts';
 import { amountNumber } from './money.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** All that one running sandbox consists of. */
+/** The complete state of a running sandbox. */
 export type State = {
-  /** The integrator's {base_url}; no slash at its end. */
+  /** The {base_url} of the service's reference, without a final slash. */
   url: string;
   key: string;
-  /** Before each answer of the service, in milliseconds. */
+  /** Milliseconds before each answer of the service. */
   latencyMs: number;
   ledger: Ledger;
   faults: Faults;
-  /** The newest, oldest first. */
+  /** The newest calls, oldest first. */
   calls: Call[];
   webhooks: Webhooks;
-  /** Aborted when it closes. */
+  /** Aborted when the sandbox closes. */
   closing: AbortSignal;
 };
 
@@ -26,9 +26,9 @@ const OVERTAKEN_MS = 200;
 export const DELIVERIES = ['once', 'lost', 'late', 'twice', 'reordered'] as const;
 
 /**
- * Tells the integrator how a row stands now.
- * @param delivery what befalls the webhook; reordered: older news comes after it
- * @param delayMs before the first one, in milliseconds
+ * Sends a webhook about the current state of a row.
+ * @param delivery how the webhook is delivered; reordered: an older event follows it
+ * @param delayMs milliseconds before the first webhook
  */
 export function notify(webhooks: Webhooks, row: Row, delivery: (typeof DELIVERIES)[number], delayMs: number): void {
   if (delivery === 'lost') return;
@@ -37,7 +37,7 @@ export function notify(webhooks: Webhooks, row: Row, delivery: (typeof DELIVERIE
   if (delivery === 'reordered') webhooks.send(messageAbout(row, 'PENDING'), delayMs + OVERTAKEN_MS);
 }
 
-/** @param status the word that is told, as the row stands where it is left out */
+/** @param status the status word of the event; default: that of the row */
 export function messageAbout({ transaction, amount, currency, refunded, ...row }: Row, status = row.status): object {
   const event = status === 'SUCCESS' && refunded > 0n ? 'refunded' : status.toLowerCase();
   const data = { reference: transaction.reference, status, amount: amountNumber(amount), currency };

@@ -8,15 +8,19 @@ const PAUSES_MS = [250, 1_000, 3_000];
 const TIMEOUT_MS = 10_000;
 
 export type Webhooks = {
-  /** Null: nobody is told. */
+  /** Null: no webhooks are sent. */
   url: string | null;
-  /** Posts it once, a text as it is; gives the receiver's HTTP status, null for none. */
+  /**
+   * Posts the body once, a string as it is. Returns the receiver's HTTP status, or null if there
+   * was no answer.
+   */
   post(body: unknown): Promise<number | null>;
   /**
-   * Posts it after so many milliseconds, in the background, and again while the answer is not 2xx.
+   * Posts the body after `delayMs` milliseconds in the background, and repeats it while the answer
+   * is not 2xx.
    */
   send(body: unknown, delayMs: number): void;
-  /** Drops what has not arrived yet. */
+  /** Drops all webhooks that have not arrived yet. */
   drop(): void;
   close(): Promise<void>;
 };

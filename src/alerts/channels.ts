@@ -8,13 +8,16 @@ import { USER_AGENT } from '../gateway/client.ts';
 import type { Mode } from '../platform/prisma/client.ts';
 import type { Secret } from '../platform/secret.ts';
 
-/** `name`: of the state. `says` may have several lines. */
+/** An alert about a state. `name` is the state's name, and `says` may have several lines. */
 export type Alert = { id: string; name: string; mode: Mode; isOver: boolean; says: string; todo: string | null };
 
-/** A way to people. `send` throws when it may not have arrived, after ten seconds at the latest. */
+/**
+ * A way to reach people. `send` throws after ten seconds at the latest if the alert may not have
+ * arrived.
+ */
 export type Channel = { name: 'log' | 'call' | 'mail'; send(alert: Alert): Promise<void> | void };
 
-/** The ways that are configured. Lines of the log are always one. */
+/** The configured channels. The log is always one of them. */
 export function channelsOf({ ALERT_URL, ALERT_SECRET, ALERT_EMAIL, SMTP_URL }: Config, logger: Logger): Channel[] {
   const log: Channel['send'] = ({ name, isOver, says, todo }) => {
     logger[isOver ? 'info' : 'error']({ alert: name, isOver, todo }, says);
@@ -29,7 +32,9 @@ export function channelsOf({ ALERT_URL, ALERT_SECRET, ALERT_EMAIL, SMTP_URL }: C
 
 const SEND_MS = 10_000;
 
-/** A signed POST (Standard Webhooks). Any 2xx takes it, and redirects are not followed. */
+/**
+ * Sends a signed POST (Standard Webhooks). Any 2xx status accepts it. Redirects are not followed.
+ */
 async function call(url: URL, secret: Secret, { id, name, mode, isOver, says, todo }: Alert): Promise<void> {
   const at = new Date();
   const data = { mode, state: name, over: isOver, sentence: says, todo };
@@ -52,7 +57,7 @@ async function call(url: URL, secret: Secret, { id, name, mode, isOver, says, to
   }
 }
 
-/** In plain text; the first addressee is the sender, too. */
+/** Sends plain text. The first recipient is also the sender. */
 async function mail(server: Secret, to: string[], { id, name, mode, isOver, says, todo }: Alert): Promise<void> {
   const transport = createTransport({ url: server.reveal(), connectionTimeout: SEND_MS, socketTimeout: SEND_MS });
   const late = once(AbortSignal.timeout(SEND_MS), 'abort').then(() => {

@@ -6,7 +6,7 @@ collectDefaultMetrics({ register: registry });
 
 const webhooks = new Counter({
   name: 'shop_webhooks_total',
-  help: 'Webhooks by what became of them',
+  help: 'Webhooks by outcome',
   labelNames: ['outcome'],
   registers: [registry],
 });
@@ -15,7 +15,7 @@ export function countWebhook(outcome: string): void {
   webhooks.inc({ outcome });
 }
 
-/** What waits, read from the database when the metrics are asked for. */
+/** Pending work, read from the database at each scrape. */
 export function watchDatabase(prisma: PrismaClient, mode: 'test' | 'live'): void {
   const gauge = (name: string, help: string, count: () => Promise<number>): Gauge =>
     new Gauge({
@@ -26,10 +26,8 @@ export function watchDatabase(prisma: PrismaClient, mode: 'test' | 'live'): void
         this.set(await count().catch(() => Number.NaN));
       },
     });
-  gauge('shop_open_cases', 'Cases that wait for a person', () =>
-    prisma.case.count({ where: { mode, closedAt: null } }),
-  );
-  gauge('shop_unsent_messages', 'Messages that wait for the receiver', () =>
+  gauge('shop_open_cases', 'Open cases', () => prisma.case.count({ where: { mode, closedAt: null } }));
+  gauge('shop_unsent_messages', 'Messages that are not delivered yet', () =>
     prisma.message.count({ where: { nextTryAt: { not: null } } }),
   );
   gauge('shop_due_payments', 'Payments whose check is overdue', () =>

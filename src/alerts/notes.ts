@@ -2,31 +2,34 @@ import type { Logger } from 'pino';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
 /**
- * Facts about the installation that one process meets and `doctor`, which is another process,
- * tells. Each is a row of the table `settings` and a line of the log, both at most once an hour for
- * the same fact.
+ * Facts about the installation that one process observes and `doctor`, which is another process,
+ * reports. Each fact is a row of the table `settings` and a line of the log, each written at most
+ * once an hour.
  */
 export type Facts = {
-  /** The adapter, in this version of it, returned something that cannot be used. */
+  /** This version of the adapter returned a value that cannot be used. */
   'adapter-fault': { member: string; message: string; version: string };
-  /** A request came through a proxy that TRUSTED_PROXIES does not name. */
+  /** A request came through a proxy that is not in TRUSTED_PROXIES. */
   'untrusted-proxy': { peer: string; header: string };
 };
 type Name = keyof Facts;
 
 /**
- * @param about facts of one name about the same thing are one row, which is written once an hour
+ * @param about the subject; facts with the same name and subject share one row, which is written at
+ * most once an hour
  */
 export type Notes = <N extends Name>(name: N, fact: Facts[N], about?: string) => void;
 
 const AGAIN_MS = 3_600_000;
 const SENTENCES: Record<Name, string> = {
-  'adapter-fault': 'the adapter returned something that cannot be used',
+  'adapter-fault': 'the adapter returned a value that cannot be used',
   'untrusted-proxy':
-    'a request came through a proxy that TRUSTED_PROXIES does not name: all its clients share one limit',
+    'a request came through a proxy that is not in TRUSTED_PROXIES, so all its clients share one limit',
 };
 
-/** @returns writes a fact down; it never throws, and nobody waits for it */
+/**
+ * @returns a function that records a fact; it does not throw, and its caller does not wait for it
+ */
 export function createNotes(prisma: PrismaClient, mode: Mode, logger: Logger): Notes {
   const notedMs = new Map<string, number>();
   return (name, fact, about = '') => {
@@ -37,7 +40,7 @@ export function createNotes(prisma: PrismaClient, mode: Mode, logger: Logger): N
     const fields: object = fact;
     logger.warn(fields, SENTENCES[name]);
     prisma.setting.upsert({ where: { name: row.name }, create: row, update: row }).catch((error: unknown) => {
-      logger.warn({ err: error }, 'a fact for doctor could not be written down');
+      logger.warn({ err: error }, 'a fact for doctor could not be recorded');
     });
   };
 }
@@ -45,7 +48,7 @@ export function createNotes(prisma: PrismaClient, mode: Mode, logger: Logger): N
 const rowsOf = (mode: Mode, name: Name): string => `${name}:${mode}:`;
 const TOLD_FOR_MS = 24 * 3_600_000;
 
-/** The facts that were met within the last day, the newest first. */
+/** The facts of the last day, newest first. */
 export async function readNotes<N extends Name>(
   prisma: PrismaClient,
   mode: Mode,

@@ -10,35 +10,37 @@ import { STATES, type LookParts, type Seen, type State } from './states.ts';
 export type AlertParts = LookParts & { channels: readonly Channel[]; logger: Logger };
 
 /**
- * What the program told a channel about a state, and when (`at`); when a worker last saw the state
- * (`seenAt`).
+ * What a channel was last told about a state, when that was (`at`), and when a worker last saw the
+ * state (`seenAt`).
  */
 type Told = { upTo: number; at: number; seenAt: number; isOver: boolean } & Pick<Seen, 'kinds' | 'ids'>;
-/** By the names of states: the row of a mode and channel in the table `settings`. */
+/** By state name. It is the row of a mode and channel in the table `settings`. */
 type Book = Record<string, Told>;
 
 /**
- * Processes may see different things, as a key that another has replaced: a state ends when none
- * sees it.
+ * Processes may disagree, for example about a key that only one of them has replaced. A state ends
+ * when no process has seen it for this long.
  */
 const QUIET_MS = 5 * 60_000;
-/** What comes to a state that goes on is told together. */
+/** News about a continuing state is collected for this long and sent together. */
 const APART_MS = 15 * 60_000;
-/** Nothing new is sent later in a pass: what is being sent then ends before the lease does. */
+/**
+ * After this time, a pass starts no other alert, so that the last one ends before the lease does.
+ */
 const TELL_MS = 45_000;
 
 const EVERY_MS = 60_000;
 
-/** In each server and worker: where no worker runs, a server says so. */
+/** Runs in each server and worker, so that a server reports a missing worker. */
 export function startAlerts(parts: Omit<AlertParts, 'channels'>, config: Parameters<typeof channelsOf>[0]): Loop {
   const channels = channelsOf(config, parts.logger);
   return startLoop('alerts', () => alertPass({ ...parts, channels }), EVERY_MS, parts.logger);
 }
 
 /**
- * Tells each channel what it was not told yet: that a state began, that there is more of it, that
- * it is over. What could not be sent is tried again by the next pass, under the same id. @returns
- * false: nothing more is to do now
+ * Tells each channel what is new: a state began, grew or ended. If an alert cannot be sent, the
+ * next pass sends it again with the same id.
+ * @returns false: nothing more is due now
  */
 export async function alertPass(parts: AlertParts): Promise<boolean> {
   await Promise.all(parts.channels.map((channel) => tell(parts, channel)));
@@ -58,7 +60,7 @@ async function tell(parts: AlertParts, channel: Channel): Promise<void> {
     if (seen !== null && told?.isOver === false) told.seenAt = now;
     if (!isNews(seen, told, now)) continue;
     if (performance.now() > until) break;
-    // What a channel refuses keeps no other state back.
+    // If a channel refuses one state, it still gets the others.
     if (!(await send(parts, channel, state, seen, told))) continue;
     const { upTo = 0, kinds, ids } = seen ?? {};
     book[state.name] = { upTo, at: now, seenAt: now, isOver: seen === null, kinds, ids };
@@ -68,11 +70,12 @@ async function tell(parts: AlertParts, channel: Channel): Promise<void> {
 }
 
 /**
- * Takes a channel for a minute, so that two workers do not tell twice: by a conditional update,
- * since a lock would keep a transaction open while a mail server thinks. If a worker dies, another
- * one takes the channel when the lease ends. A lease that ends later than a lease can was written
- * before the database's clock was set back, and counts as ended. The second more than a minute is
- * there because the database rounds the end of a lease to a millisecond, also upwards.
+ * Claims a channel for a minute, so that two workers do not send the same alert. It uses a
+ * conditional update, because a lock would keep a transaction open while a mail server responds. If
+ * a worker dies, another one claims the channel when the lease ends. An end of a lease further in
+ * the future than a lease lasts was written before the database's clock was set back, and counts as
+ * past. The limit is a minute and a second, because the database rounds the end of a lease to a
+ * millisecond, possibly upwards.
  */
 async function claim(prisma: PrismaClient, name: string) {
   const [row] = await prisma.$queryRaw<{ value: Book; at: Date }[]>`
@@ -87,10 +90,10 @@ async function claim(prisma: PrismaClient, name: string) {
   return { book: row.value, save };
 }
 
-/** @returns undefined: nobody knows, and what was told stays */
+/** @returns undefined if the state is unknown; the channel's last alert then remains valid */
 function lookAt(parts: AlertParts, state: State, told: Told | undefined): Promise<Seen | null | undefined> {
   return state.look(parts, told?.isOver === false ? told : null).catch((error: unknown) => {
-    parts.logger.warn({ alert: state.name, err: error }, 'a state could not be looked at');
+    parts.logger.warn({ alert: state.name, err: error }, 'a state could not be checked');
     return undefined;
   });
 }
@@ -98,20 +101,20 @@ function lookAt(parts: AlertParts, state: State, told: Told | undefined): Promis
 function isNews(seen: Seen | null, told: Told | undefined, now: number): boolean {
   if (told === undefined || told.isOver) return seen !== null;
   if (seen === null) return now - told.seenAt >= QUIET_MS;
-  // A new kind is told at once, and more of a known kind together.
+  // A new kind is told immediately. More of a known kind is collected.
   if (seen.kinds?.some((kind) => told.kinds?.includes(kind) !== true) === true) return true;
   const isMore = (seen.upTo ?? 0) > told.upTo || seen.ids?.some((id) => told.ids?.includes(id) !== true) === true;
   return isMore && now - told.at >= APART_MS;
 }
 
-/** @returns whether it was sent */
+/** @returns whether the alert was sent */
 async function send(parts: AlertParts, channel: Channel, state: State, seen: Seen | null, told?: Told) {
   const { mode } = parts.gateway;
   const { name, fine } = state;
   const isOver = seen === null;
   const digest = digestOf([mode, name, isOver, seen?.upTo ?? 0, seen?.kinds ?? [], told?.at ?? 0]);
   const id = `alert_${Buffer.from(digest).toString('hex').slice(0, 32)}`;
-  // Cases quote the service: whatever it wrote, no address goes out.
+  // The text of a case quotes the service, so e-mail addresses in it are removed.
   const says = (seen?.says ?? `Over. ${fine}`).split('\n').map(storable).join('\n');
   try {
     await channel.send({ id, name, mode, isOver, says, todo: seen?.todo ?? null });

@@ -6,36 +6,35 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 export type LookParts = {
   prisma: PrismaClient;
   gateway: Pick<Gateway, 'mode' | 'verify' | 'references' | 'isKeyRefused'>;
-  /** What happened in these cases, a sentence each. */
+  /** One sentence per case that says what happened. */
   caseSentences(ids: bigint[]): Promise<string[]>;
   /**
-   * Milliseconds after which a new case counts; left out: the time after which no smaller number
-   * can turn up.
+   * A case counts after this many milliseconds. Default: the time after which no case with a
+   * smaller number can appear.
    */
   settledMs?: number;
 };
 
 /**
- * A state that holds, in sentences for people. What it is made of: `upTo` is the newest number,
- * `ids` names each part, and `kinds` its reasons. A higher number, another part or another reason
- * is news.
+ * A state that holds, described for people. `upTo` is the newest number in it, `ids` identifies its
+ * parts, and `kinds` lists its reasons. A higher number, a new part or a new reason is news.
  */
 export type Seen = { says: string; todo: string; upTo?: number; ids?: string[]; kinds?: string[] };
 
 /**
- * A state of the program that people are told about. `fine` is the sentence while it does not hold.
- * `look` gets what people were told since the state began (null: nothing), and may throw.
+ * A state of the program that people are alerted to. `fine` describes the opposite. `look` gets
+ * what people were told since the state began (null: nothing), and may throw.
  */
 export type State = { name: string; fine: string; look: Look };
 type Look = (parts: LookParts, told: { upTo: number } | null) => Promise<Seen | null>;
 
-/** What somebody should be told. The names are fixed: shops set alarms on them. */
+/** All states. Their names are fixed, because shops set alarms on them. */
 export const STATES: readonly State[] = [
   { name: 'key-refused', fine: 'The payment service accepts the secret key.', look: refusedKey },
   { name: 'payments-failing', fine: 'All payments can be checked.', look: failing },
   { name: 'payments-overdue', fine: 'All payments are checked in time.', look: overdue },
-  { name: 'messages-waiting', fine: 'Your own system knows all paid orders.', look: waitingMessages },
-  { name: 'message-given-up', fine: 'No message is given up.', look: givenUp },
+  { name: 'messages-waiting', fine: 'Your own system has received all paid orders.', look: waitingMessages },
+  { name: 'message-given-up', fine: 'All messages are delivered or still being retried.', look: givenUp },
   { name: 'cases-open', fine: 'No case is open.', look: openCases },
   { name: 'reconciliation-incomplete', fine: 'No reconciliation is overdue or incomplete.', look: reconciliation },
   { name: 'webhooks-refused', fine: 'Webhooks are not refused.', look: refusedWebhooks },
@@ -48,8 +47,8 @@ const ago = (ms: number): Date => new Date(Date.now() - ms);
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
- * Once it was told, the service is asked: this process may have had no call since. Not answered is
- * neither.
+ * If the state was told before, this asks the service, because this process may have made no call
+ * since. If the service does not answer, the state is unknown.
  */
 async function refusedKey({ gateway }: LookParts, told: unknown) {
   if (told === null && !(await gateway.isKeyRefused())) return null;
@@ -59,40 +58,41 @@ async function refusedKey({ gateway }: LookParts, told: unknown) {
   } catch (error) {
     if (!(error instanceof KeyRefused)) throw error;
     const says = 'The payment service refuses the secret key: nobody can pay, and no payment can be checked.';
-    return { says, todo: 'replace GATEWAY_SECRET_KEY, and start again' };
+    return { says, todo: 'replace GATEWAY_SECRET_KEY and restart' };
   }
 }
 
-/** Six failures in a row, with the pauses between them, take five minutes. */
+/** Six failures in a row take five minutes, including the pauses between them. */
 async function failing({ prisma, gateway: { mode } }: LookParts) {
-  // Who fails is asked again: said for the index of what is due.
+  // A failed payment always has a next check. The condition is there so that the query uses the
+  // index of due payments.
   const where = { mode, failures: { gte: 6 }, nextCheckAt: { not: null } };
   const count = await prisma.payment.count({ where });
   if (count === 0) return null;
-  const says = `${counted(count, 'payment')} could not be checked for minutes, or the answer could not be written.`;
-  return { says, todo: 'look for "could not be" in the log: it says why' };
+  const says = `${counted(count, 'payment')} could not be checked for at least five minutes, or the answer could not be stored.`;
+  return { says, todo: 'search the log for "could not be" to find the reason' };
 }
 
-/** A worker that lives looks every half second, and puts off what it cannot learn. */
+/** A running worker claims due payments every half second, and postpones those it cannot verify. */
 async function overdue({ prisma, gateway: { mode } }: LookParts) {
   const where = { mode, orderId: { not: null }, nextCheckAt: { lt: ago(10 * MINUTE_MS) } };
   const count = await prisma.payment.count({ where });
   if (count === 0) return null;
-  const says = `${counted(count, 'payment')} should have been checked ten minutes ago: is there a worker?`;
-  return { says, todo: 'npm run worker, or WORKER=inline' };
+  const says = `${counted(count, 'payment')} should have been checked at least ten minutes ago. Is a worker running?`;
+  return { says, todo: 'start a worker by npm run worker, or set WORKER=inline' };
 }
 
 /**
- * `order.paid` ships goods, so it must be sent within this time, whatever the reason why it was
- * not.
+ * `order.paid` releases goods, so an alert is due if it was not sent within this time, for whatever
+ * reason.
  */
 const ANNOUNCED_WITHIN_MS = 15 * MINUTE_MS;
-/** Reasons are read of so many messages; the others have the same ones. */
+/** Reasons are read from this many messages at most. The others usually have the same reasons. */
 const MAX_REASONS_READ = 1_000;
 
 /**
- * The messages `order.paid` that should have been sent. Version 1.0.0 wrote some as not wanted,
- * because its process had no receiver: those are not counted.
+ * The messages `order.paid` that should have been sent. Version 1.0.0 marked some as not wanted,
+ * because its process had no receiver. Those do not count.
  */
 export async function waitingMessages({ prisma, gateway: { mode } }: Pick<LookParts, 'prisma' | 'gateway'>) {
   const notWanted = { nextTryAt: null, tries: 0, heldBy: null };
@@ -125,19 +125,19 @@ export async function waitingMessages({ prisma, gateway: { mode } }: Pick<LookPa
 const MAX_REASONS_TOLD = 5;
 type Unsent = { heldBy: string | null; nextTryAt: Date | null; tries: number; lastError: string | null };
 
-/** The kind of reason: another one is told at once. */
+/** The kind of a reason. A new kind is told immediately. */
 function kindOf({ heldBy, nextTryAt, tries }: Unsent): string {
   if (heldBy !== null) return heldBy === MISSING_MONEY ? 'missing money' : 'held';
   if (nextTryAt === null) return 'given up';
   return tries === 0 ? 'never tried' : 'refused';
 }
 
-/** Why a message was not sent, as the end of a sentence that begins with how many. */
+/** Why a message was not sent, as the end of a phrase that begins with a number of messages. */
 function whyUnsent({ heldBy, nextTryAt, tries, lastError }: Unsent): string {
   if (heldBy === MISSING_MONEY) return 'held because its money is missing';
   if (heldBy !== null) return `held by ${heldBy}`;
   if (nextTryAt === null) return `given up (${lastError ?? 'no reason is known'})`;
-  if (tries === 0) return 'never tried: no worker with FULFILMENT_URL or src/custom/fulfilment.ts runs';
+  if (tries === 0) return 'never tried, because no worker with FULFILMENT_URL or src/custom/fulfilment.ts is running';
   return `refused and tried again (${lastError ?? 'no answer yet'})`;
 }
 
@@ -145,16 +145,21 @@ async function givenUp({ prisma, gateway: { mode } }: LookParts) {
   const where = { mode, sentAt: null, nextTryAt: null, heldBy: null, tries: { gt: 0 } };
   const { _count: count, _max: newest } = await prisma.message.aggregate({ where, _count: true, _max: { seq: true } });
   if (count === 0) return null;
-  const says = `${counted(count, 'message')} to your own system: nobody took them, and they are given up.`;
+  const says = `${counted(count, 'message')} to your own system could not be delivered and will not be tried again.`;
   const read = { where, orderBy: { seq: 'desc' }, take: MAX_REASONS_READ, select: { seq: true } } as const;
   const ids = (await prisma.message.findMany(read)).map(({ seq }) => String(seq));
-  return { says, todo: 'npm run cli -- messages list, and messages resend ID', upTo: Number(newest.seq), ids };
+  return {
+    says,
+    todo: 'npm run cli -- messages list shows them, and messages resend MESSAGE sends one again',
+    upTo: Number(newest.seq),
+    ids,
+  };
 }
 
 const MAX_SENTENCES = 5;
 /**
- * A case gets its number before COMMIT, and transactions are shorter than this: no smaller number
- * turns up later.
+ * A case gets its number before COMMIT, and transactions are shorter than this. No smaller number
+ * can appear later.
  */
 const SETTLED_MS = 15_000;
 
@@ -173,7 +178,10 @@ async function openCases(parts: LookParts, told: { upTo: number } | null) {
   return { says, todo: 'npm run cases', upTo: Number(newest.id ?? 0) };
 }
 
-/** A light run that was completed does not end what a whole one began. */
+/**
+ * An incomplete full run stays open until a full run completes. A completed light run does not
+ * replace it.
+ */
 async function reconciliation({ prisma, gateway: { mode } }: LookParts) {
   const newest = { orderBy: { startedAt: 'desc' }, select: { verdict: true, endedAt: true } } as const;
   const ended = { mode, endedAt: { not: null } };
@@ -185,18 +193,21 @@ async function reconciliation({ prisma, gateway: { mode } }: LookParts) {
   const first = whole ? null : await prisma.payment.findFirst({ where: { mode }, orderBy: { createdAt: 'asc' } });
   const since = whole?.endedAt ?? first?.createdAt ?? new Date();
   if (since > ago(36 * HOUR_MS)) return null;
-  const says = 'No whole reconciliation for a day and a half: nobody knows whether the money agrees.';
+  const says = 'No full reconciliation was completed for 36 hours, so differences in the money may be unnoticed.';
   return { says, todo, kinds: ['overdue'] };
 }
 
-/** One that was taken shows that the settings are right, and the others are a stranger's. */
+/**
+ * One accepted webhook shows that the settings are right. The refused ones then come from somebody
+ * else.
+ */
 async function refusedWebhooks({ prisma, gateway: { mode } }: LookParts) {
   const lately = { mode, lastAt: { gte: ago(HOUR_MS) } };
   const refused = { ...lately, signature: 'refused', reason: { not: 'too-many-requests' } };
   const { _sum: sum } = await prisma.webhook.aggregate({ where: refused, _sum: { times: true } });
   if (sum.times === null) return null;
   if ((await prisma.webhook.findFirst({ where: { ...lately, signature: { not: 'refused' } } })) !== null) return null;
-  const says = `${counted(sum.times, 'webhook')} refused in the last hour, and none taken.`;
+  const says = `${counted(sum.times, 'webhook')} refused in the last hour, and none accepted.`;
   return { says, todo: 'compare WEBHOOK_SECRETS with the payment service, and webhook.signature of the adapter' };
 }
 

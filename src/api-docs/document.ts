@@ -6,7 +6,7 @@ import type { shopViewOf, viewOf } from '../orders/view.ts';
 import { PROBLEMS, type ProblemType } from '../platform/problem.ts';
 import words from './words.json' with { type: 'json' };
 
-/** The compiler refuses a schema that says more or less than what is answered. */
+/** The compiler rejects a schema that has more or fewer fields than the answer. */
 function exactly<View>() {
   return <S extends z.ZodType<View>>(schema: S & ([View] extends [z.output<S>] ? unknown : never)): S => schema;
 }
@@ -20,7 +20,7 @@ const status = input.listInput.shape.status.unwrap();
 const viewed = { ...paid, status, lines: z.array(z.object(line)), refunded: text, held: text, due: text };
 const order = exactly<ReturnType<typeof viewOf>>()(z.object(viewed));
 const own = { externalId: maybe, metadata: z.record(text, text) };
-// Prisma knows only that metadata is JSON.
+// In Prisma's types, metadata is any JSON.
 type ShopView = Omit<ReturnType<typeof shopViewOf>, 'metadata'> & { metadata: Record<string, string> };
 const shopOrder = exactly<ShopView>()(z.object({ ...viewed, ...own, email: text, payBy: maybe }));
 const orders = z.object({ orders: z.array(shopOrder), next: maybe });
@@ -38,16 +38,13 @@ const found = z.object({ id: text, class: text, held: text, missing: text, curre
 const data = z.object({ ...paid, due: text.optional(), ...own, ...sold, reason: text.optional(), refund, case: found });
 
 type CallId = keyof typeof words.calls;
-/**
- * What words.json has of each. A name that is no error is found when the document is made: it
- * throws.
- */
+/** The content of words.json per call. If it names an unknown error, making the document throws. */
 type Said = { says: string; errors: ProblemType[]; example?: object };
 const fields: Record<string, string | undefined> = words.fields;
 
 /**
- * Route; by status a schema, a type of content or nothing; what it takes (a `get` in its query);
- * its token.
+ * The method and path; a schema, a content type or null per status; the input (in the query for a
+ * `get`); and the token.
  */
 type Gives = Record<number, z.ZodType | string | null>;
 type Call = readonly [string, Gives, z.ZodType?, (keyof typeof words.tokens)?];
@@ -78,8 +75,8 @@ type Responses = Record<string, { description: string; content?: Partial<Record<
 export type Operation = ReturnType<typeof operationOf>;
 
 /**
- * OpenAPI 3.1 of all calls and messages, made from the schemas that validate.
- * @param origin as clients reach it
+ * The OpenAPI 3.1 document of all calls and messages. It is made from the schemas that validate.
+ * @param origin the origin under which clients reach the server
  */
 export function apiDocument(origin: string) {
   const paths: Record<string, Record<string, Operation>> = {};
@@ -100,7 +97,9 @@ export function apiDocument(origin: string) {
   return { openapi: '3.1.0', info: words.info, servers: [{ url: origin }], paths, ...more };
 }
 
-/** With what each field means; the dialect is named once for the document. */
+/**
+ * Adds the description of each field. The JSON Schema dialect is named once for the whole document.
+ */
 function schemaOf(zod: z.ZodType): Schema {
   const text = JSON.stringify(z.toJSONSchema(zod, { io: 'input' }));
   return JSON.parse(text, (key, value: Record<string, Schema>) => {
@@ -134,7 +133,7 @@ const parameterOf = (name: string, place: string, schema: Schema = { type: 'stri
   return { name, in: place, required: place === 'path', schema, description: fields[name] };
 };
 
-/** One for each status; several refusals may share one. */
+/** One response per status. Several problems may share a status. */
 function responsesOf(gives: Gives, types: ProblemType[]): Responses {
   const refusal = (description: string, properties = {}) => {
     const schema = { $ref: '#/components/schemas/Problem', properties };

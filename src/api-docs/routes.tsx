@@ -7,15 +7,15 @@ import { apiDocument, type Operation, type Schema } from './document.ts';
 const client = readFileSync(new URL('./client.js', import.meta.url), 'utf8');
 
 /**
- * The interface for programs and for people, and the client for browsers.
- * @param ownOrigin as clients reach it
+ * The API documentation for programs and for people, and the client for browsers.
+ * @param ownOrigin the origin under which clients reach the server
  */
 export function apiDocsRoutes(ownOrigin: () => string): Router {
   const pageOf = () => `<!doctype html>${renderToString(<Page {...apiDocument(ownOrigin())} />)}`;
   const router = Router();
   router.get('/openapi.json', (_req, res) => res.json(apiDocument(ownOrigin())));
   router.get('/docs', (_req, res) => res.send(pageOf()));
-  // Pages of other sites load it as a module.
+  // Pages of other sites load the client as a module.
   router.get('/client.js', (_req, res) => res.set('access-control-allow-origin', '*').type('js').send(client));
   router.get('/problems/:type', ({ params }, res) => {
     res.redirect(`/docs#${params.type}`);
@@ -57,7 +57,7 @@ function Page({ info, paths, webhooks, 'x-problems': problems }: ReturnType<type
   );
 }
 
-/** A call or a message: closed, until one wants to know. */
+/** A call or a message. It is collapsed at first. */
 function Part({ at, ...operation }: { at: string } & Operation): VNode {
   const { operationId, description, parameters, security: [token = {}] = [], requestBody, responses } = operation;
   const [first = '', ...rest] = description.split(/(?<=\.) /);
@@ -71,7 +71,7 @@ function Part({ at, ...operation }: { at: string } & Operation): VNode {
       const json = content?.['application/json'];
       return json ? `${what} ${shapeOf(json.schema)}` : [];
     }),
-    example ? `for example ${JSON.stringify(example, null, 2)}` : [],
+    example ? `Example: ${JSON.stringify(example, null, 2)}` : [],
   ];
   return (
     <details id={operationId}>
@@ -83,7 +83,7 @@ function Part({ at, ...operation }: { at: string } & Operation): VNode {
   );
 }
 
-/** A schema as TypeScript has it, with the meaning of each field. */
+/** A schema in TypeScript notation, with the description of each field. */
 function shapeOf(schema: Schema, indent = '\n'): string {
   const { type, properties, required = [], items, anyOf, enum: words, const: only } = schema;
   if (anyOf) return anyOf.map((one) => shapeOf(one, indent)).join(' | ');

@@ -34,28 +34,30 @@ export const CARE = [
     ADOPTING,
     async (parts, { order, adopt: reference }) => {
       if (reference === undefined) return moneyWithoutOrder(parts);
-      if (order === undefined) throw usageError('ORDER is needed: whose money it is.');
+      if (order === undefined) throw usageError('ORDER is missing. Name the order that the money belongs to.');
       const { id } = await findOrder(parts, order);
       const adopted = await adopt(parts, parts.gateway.references.parse(reference) ?? '', id, parts.by);
       if (adopted !== 'adopted') throw refused(adopted);
-      return { sentence: `${reference} belongs to the order ${id} from now on.` };
+      return { sentence: `${reference} now belongs to the order ${id}.` };
     },
     ({ adopt: reference }) => reference === undefined,
   ),
-  // Whatever opens the program has migrated.
-  action('operator', 'migrate', {}, () => Promise.resolve({ sentence: 'The schema is that of this version.' })),
+  // Opening the program has already applied the migrations.
+  action('operator', 'migrate', {}, () =>
+    Promise.resolve({ sentence: 'The database has the schema of this version.' }),
+  ),
   action('operator', 'retention', {}, async ({ prisma, config }) => {
     const { RETAIN_BODIES_DAYS: bodyDays, RETAIN_UNPAID_DAYS: unpaidDays } = config;
     const data = await retain(prisma, config);
     const { bodies, orders } = data;
     const emptied =
       bodies === null
-        ? 'RETAIN_BODIES_DAYS is not set: all bodies are kept.'
+        ? 'RETAIN_BODIES_DAYS is not set, so all bodies are kept.'
         : `Older than ${bodyDays ?? ''} days: ${bodies.answers} answers and ${bodies.messages} messages emptied, ` +
           `${bodies.webhooks} webhooks deleted.`;
     const removed =
       orders === null
-        ? 'RETAIN_UNPAID_DAYS is 0: all unpaid orders are kept.'
+        ? 'RETAIN_UNPAID_DAYS is 0, so all unpaid orders are kept.'
         : `Ended more than ${unpaidDays} days ago without money: ${orders} orders deleted.`;
     return { data, sentence: `${emptied}\n${removed}` };
   }),
@@ -75,12 +77,12 @@ export const CARE = [
 ];
 
 /**
- * What the history shows and no order of ours has, for the orders that a restored database may
- * lack.
+ * Money in the history that belongs to no order. After a restore, the database may lack these
+ * orders.
  */
 async function moneyWithoutOrder({ prisma, policy }: CommandParts): Promise<Outcome> {
   const where = { mode: policy.mode, orderId: null, cases: { some: { closedAt: null } } };
   const data = await prisma.payment.findMany({ where, orderBy: { createdAt: 'asc' } });
   const lines = data.map((one) => `${one.reference}  ${amountText(one)}`);
-  return { data, sentence: lines.join('\n') || 'No money is without an order.' };
+  return { data, sentence: lines.join('\n') || 'All money belongs to an order.' };
 }

@@ -11,7 +11,7 @@ import { viewOf } from './named.ts';
 import { action, FLAG, refused, TEXT, usageError, type CommandParts } from './registry.ts';
 import words from './words.json' with { type: 'json' };
 
-/** A line of the work list, and what to do about it. */
+/** A row of the work list, with the action to take. */
 function rowOf(one: ToldCase, parts: CommandParts) {
   const { class: name, reference, orderId, currency, openedAt } = one;
   const [held, missing] = [one.held, one.missing].map((amount) => formatMajor({ amount, currency }));
@@ -23,8 +23,8 @@ function rowOf(one: ToldCase, parts: CommandParts) {
 const NO_CASE = { id: null, reference: null, orderId: null, held: null, missing: null, currency: null };
 
 /**
- * Tasks that are not cases: messages that were not sent, and problems that the last whole run could
- * not settle.
+ * Tasks that are not cases: undelivered messages, and problems that the last full run could not
+ * settle.
  */
 async function otherRows(parts: CommandParts) {
   const { prisma, policy } = parts;
@@ -51,7 +51,10 @@ async function otherRows(parts: CommandParts) {
   return rows;
 }
 
-/** The work list, oldest first, as data and as text. @param all with the cases that are closed */
+/**
+ * The work list, oldest first, as data and as text.
+ * @param all includes the closed cases
+ */
 export async function workList(parts: CommandParts, all = false) {
   const where = { mode: parts.policy.mode, ...(!all && { closedAt: null }) };
   const cases = await parts.prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' } });
@@ -60,17 +63,17 @@ export async function workList(parts: CommandParts, all = false) {
     const about = (orderId ?? reference ?? '').slice(0, 8).padEnd(8);
     return `${id ?? '-'}  ${whenText(openedAt, viewOf(parts))}  ${about}  ${sentence}\n    ${next}`;
   });
-  return { data: rows.map(({ row }) => row), sentence: lines.join('\n') || 'Nothing to do.' };
+  return { data: rows.map(({ row }) => row), sentence: lines.join('\n') || 'There is nothing to do.' };
 }
 
-/** @throws {UserFacingError} (64) where there is none */
+/** @throws {UserFacingError} (64) if there is no such case */
 async function findCase({ prisma, policy: { mode } }: CommandParts, id: string): Promise<ToldCase> {
   const found = await prisma.case.findFirst({ where: { id: BigInt(id), mode }, include: TOLD_CASE });
-  if (found === null) throw usageError(`There is no case ${id}: cases list shows them.`);
+  if (found === null) throw usageError(`There is no case ${id}. The command cases list shows all open cases.`);
   return found;
 }
 
-/** Enough of a digest to know it again. */
+/** The beginning of a digest, long enough to identify it. */
 export const shortOf = (digest: Uint8Array): string => Buffer.from(digest).toString('hex').slice(0, 12);
 
 const ID = z.string().regex(/^\d{1,18}$/);

@@ -2,15 +2,15 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { BY, described, FLAG, usageError, type Action } from './registry.ts';
 
-// The command line of an action follows from its input.
+// The command line of an action is derived from its input.
 
 const COMMON = described({ by: BY, json: FLAG });
 const inputOf = ({ input, effect }: Action) =>
   input.extend((effect === undefined ? COMMON.omit({ by: true }) : COMMON).shape).strict();
 
 /**
- * `typed`: ORDER, --note NOTE, --elsewhere.
- * @param input those of a form are without `by` and `json`
+ * The fields as they are typed: ORDER, --note NOTE, --elsewhere.
+ * @param input the input of a form has neither `by` nor `json`
  */
 export function fieldsOf(action: Action, input = inputOf(action)) {
   const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
@@ -36,10 +36,10 @@ export function helpOf(action: Action): string {
 }
 
 /**
- * Reads what was typed after the name of an action.
- * @param user who acts where nobody is named; null: then somebody must be
- * @throws {UserFacingError} (64) for what it does not know, what is missing, and bad values: what
- * to do
+ * Reads the words after the name of an action.
+ * @param user acts if `--by` is missing; if it is null, `--by` is required
+ * @throws {UserFacingError} (64) for unknown words, missing fields and bad values; the message says
+ * what to do
  */
 export function readInput(action: Action, words: readonly string[], user: string | null) {
   const refuse = (why: string) => usageError(`${why}.\nUsage: ${usageOf(action)}`);
@@ -51,7 +51,7 @@ export function readInput(action: Action, words: readonly string[], user: string
     const { values, positionals } = parseArgs(typed);
     Object.assign(given, values, ...positionals.map((word, index) => ({ [action.positional[index] ?? word]: word })));
   } catch (error) {
-    // Its further sentences are about words that begin with a dash.
+    // The further sentences of the message are about words that begin with a dash.
     throw refuse((error as Error).message.split(/\.\s/)[0] ?? '');
   }
   const input = action.isReading(given) ? inputOf(action).partial({ by: true }) : inputOf(action);
@@ -60,7 +60,7 @@ export function readInput(action: Action, words: readonly string[], user: string
     const [issue] = parsed.error.issues;
     const field = fields.find(({ name }) => name === issue?.path[0]);
     if (field === undefined) throw refuse(issue?.message ?? '');
-    throw refuse(`${field.typed} ${field.name in given ? 'is not right' : 'is needed'}: ${field.description}`);
+    throw refuse(`${field.typed} ${field.name in given ? 'is not valid' : 'is missing'}: ${field.description}`);
   }
   const { by = '', json: isJson, ...typed } = parsed.data;
   return { input: typed, by: String(by), isJson: isJson === true };

@@ -7,15 +7,16 @@ import { ORDERS } from './orders.ts';
 import type { Action } from './registry.ts';
 import { REPORTS } from './reports.ts';
 
-/** Everything that operators can do, sorted by who needs it. */
+/** All actions of operators, grouped by the task. */
 export const ACTIONS = [...CASES, ...MESSAGES, ...ORDERS, ...REPORTS, DOCTOR, ...CARE];
 
-/** One line for each command. */
+/** One line per command. */
 export const overview = (): string => ['Commands, each with --help:', ...ACTIONS.map(usageOf)].join('\n  ');
 
 /**
- * The action that words name, and the words after its name; `cases` alone is `cases list`.
- * @returns null: none
+ * Finds the action that the words name, and the words after its name. `cases` alone means `cases
+ * list`.
+ * @returns null if there is no such action
  */
 export function findAction(words: readonly string[]): { action: Action; rest: readonly string[] } | null {
   const [first = '', second = '--'] = words;

@@ -4,18 +4,19 @@ import { holdOf } from '../payments/conclude.ts';
 import type { Message } from '../platform/prisma/client.ts';
 import { action, FLAG, refused, TEXT, usageError, type CommandParts } from './registry.ts';
 
-/** Nobody took them for three days. */
+/** Messages that could not be delivered for three days. */
 export const GIVEN_UP = { sentAt: null, heldBy: null, nextTryAt: null, tries: { gt: 0 } } as const;
 
 type Work = (change: Change, message: Message) => MessageChange;
 
 /**
- * Changes a message behind its order's lock.
- * @param work says what changes, or throws why nothing does
+ * Changes a message while its order is locked.
+ * @param work returns the change, or throws why the message cannot be changed
  */
 async function changeMessage(parts: CommandParts, id: string, work: Work): Promise<void> {
   const found = await parts.prisma.message.findUnique({ where: { id, mode: parts.policy.mode } });
-  if (found?.orderId == null) throw usageError(`There is no message ${id}: messages list shows them.`);
+  if (found?.orderId == null)
+    throw usageError(`There is no message ${id}. The command messages list shows all messages that are not sent.`);
   await changeOrder(parts, found.orderId, parts.by, (change) => {
     const message = change.aggregate.messages.find((one) => one.id === id) ?? found;
     setMessage(change, message, work(change, message));
@@ -38,12 +39,12 @@ export const MESSAGES = [
   action('clerk', 'messages resend MESSAGE', RESENDING, async (parts, { message: id, note = null, ...input }) => {
     const isDespite = input['despite-missing-money'];
     if (isDespite && (note === null || id === 'all'))
-      throw usageError('--despite-missing-money is for one message, and --note NOTE says why.');
+      throw usageError('--despite-missing-money needs the id of one message, and --note NOTE with the reason.');
     const where = { mode: parts.policy.mode, sentAt: null, heldBy: null, liftedBy: null, body: { not: '' } };
     const all = id === 'all' ? await parts.prisma.message.findMany({ where, orderBy: { seq: 'asc' } }) : [{ id }];
     for (const one of all)
       await changeMessage(parts, one.id, (change, { type, body }) => {
-        // Whether order.paid may go is judged at this moment, sent before or not.
+        // Whether order.paid may be sent is decided now, even if it was sent before.
         const hold = type === 'order.paid' ? holdOf(change) : null;
         if (body === '') throw refused('emptied');
         if (hold !== null && !isDespite) throw refused('money-missing');
@@ -59,6 +60,6 @@ export const MESSAGES = [
       record(change, 'message held', null, { message: id, note });
       return { heldBy: parts.by, liftedBy: null, restarts: false, resends: false };
     });
-    return { sentence: `It is held. messages resend ${id} sends it.` };
+    return { sentence: `The message is held. To send it, run messages resend ${id}.` };
   }),
 ];

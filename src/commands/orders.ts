@@ -31,13 +31,13 @@ export const ORDERS = [
       lines.push(
         `These are the first ${lines.length} of ${count} orders. The command \`export orders\` writes all of them.`,
       );
-    return { data, sentence: lines.join('\n') || 'No order was placed.' };
+    return { data, sentence: lines.join('\n') || 'No order was placed on this day.' };
   }),
   action('clerk', 'orders cancel ORDER', { order: TEXT, note: TEXT }, async (parts, { order, note }) => {
     const { id } = await findOrder(parts, order);
     const ended = await endOrder(parts, id, parts.by, note);
     if (ended !== 'ended') throw refused(ended);
-    return { sentence: `The order ${id} has ended.` };
+    return { sentence: `The order ${id} is cancelled.` };
   }),
   action('clerk', 'orders reopen ORDER', { order: TEXT, note: TEXT }, async (parts, { order, note }) => {
     const { id } = await findOrder(parts, order);
@@ -48,11 +48,12 @@ export const ORDERS = [
     const { number: externalId, elsewhere, note: reason } = input;
     const { id, currency } = await findOrder(parts, input.order);
     const amount = parseMajor(input.amount, currency) ?? 0n;
-    if (amount <= 0n) throw usageError(`AMOUNT must be a number above zero, no finer than ${currency} allows.`);
+    if (amount <= 0n)
+      throw usageError(`AMOUNT must be a number above zero, with no more decimals than ${currency} has.`);
     const done = await refundOrder(parts, id, { amount, reason, externalId, elsewhere, by: parts.by });
     if (done.outcome === 'too-much') throw refused('too-much', { left: amountText({ amount: done.left, currency }) });
     if (done.outcome !== 'refunded') throw refused(done.outcome);
-    const sentence = `${amountText({ amount, currency })} is written down as refunded, number ${externalId}.`;
+    const sentence = `${amountText({ amount, currency })} is recorded as refunded, number ${externalId}.`;
     return { data: done.refund, sentence };
   }),
   action(
@@ -63,13 +64,14 @@ export const ORDERS = [
       const { prisma, policy, by } = parts;
       await stopCheckouts(prisma, policy.mode, currency, by, note);
       await prisma.journalEntry.create({ data: { what: 'checkouts stopped', by, data: { currency, note } } });
-      return { sentence: 'Nobody can begin to pay in it from now on.' };
+      return { sentence: 'New checkouts are stopped.' };
     },
   ),
   action('operator', 'checkouts resume CURRENCY', { currency: CURRENCY }, async (parts, { currency }) => {
     const { prisma, policy, by } = parts;
-    if (!(await resumeCheckouts(prisma, policy.mode, currency, by))) return { sentence: 'There was no such stop.' };
+    if (!(await resumeCheckouts(prisma, policy.mode, currency, by)))
+      return { sentence: 'Checkouts in it were not stopped.' };
     await prisma.journalEntry.create({ data: { what: 'checkouts resumed', by, data: { currency } } });
-    return { sentence: 'The stop is over.' };
+    return { sentence: 'New checkouts are possible again.' };
   }),
 ];

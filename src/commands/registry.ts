@@ -15,43 +15,41 @@ const ACTIONS: Record<string, Words> = words.actions;
 /** `hasReceiver`: whether this process would deliver messages. */
 type Opened = { config: Config; database: Database; gateway: Gateway; logger: Logger; hasReceiver: boolean };
 /**
- * What actions work with. `by`: the name of the person who acts; empty where an action only reads.
+ * Everything that actions work with. `by` is the name of the person who acts. It is empty if an
+ * action only reads.
  */
 export type CommandParts = ActParts & Opened & { by: string };
 
-/** What came of it, in words or in pieces of a file; for programs; and the exit code, if not 0. */
+/**
+ * The result of an action: text for people, or the pieces of a file; data for programs; and the
+ * exit code if it is not 0.
+ */
 export type Outcome = { sentence: string | AsyncIterable<string>; data?: unknown; exitCode?: 0 | 1 | 2 };
 
-/**
- * What it does, what will be once it is done (left out: it only reads), and what is typed, for
- * instance.
- */
+/** The description, the effect (omitted if the action only reads), and an example of the input. */
 type Words = { words: string; effect?: string; example: string };
 type Shape = Record<string, z.ZodType>;
 type Doing<S extends Shape> = { run(parts: CommandParts, input: z.output<z.ZodObject<S>>): Promise<Outcome> };
-/**
- * What an operator can do or look at, written once: a command, and what a form of the console is
- * made from.
- */
+/** An action of an operator. Commands and forms of the console are both made from it. */
 export type Action = {
   role: Role;
   name: string;
   positional: string[];
   input: z.ZodObject;
-  /** Whether an action that has an effect only reads with this input: then nobody need be named. */
+  /** Whether an action that has an effect only reads with this input. Then no name is needed. */
   isReading: (input: Record<string, unknown>) => boolean;
 } & Words &
   Doing<Shape>;
 
-/** Fields with what words.json says that each must be. */
+/** Adds to each field its description from words.json. */
 export const described = (fields: Shape): z.ZodObject =>
   z.object(Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, type.describe(FIELDS[name] ?? '')])));
 
 /**
- * An action; its words and those of its fields stand in words.json.
- * @param role the least that may do it in the console
- * @param typed its name, and the fields that are typed without theirs: `orders cancel ORDER`
- * @param run throws UserFacingError for what it refuses
+ * Defines an action. Its texts and those of its fields are in words.json.
+ * @param role the lowest role that may use it in the console
+ * @param typed its name, and the fields that are typed without their names: `orders cancel ORDER`
+ * @param run throws UserFacingError if it refuses
  * @param isReading whether it only reads with this input
  */
 export function action<S extends Shape>(
@@ -67,10 +65,12 @@ export function action<S extends Shape>(
   return { role, name, positional, input: described(fields), ...said, run, isReading };
 }
 
-/** @param why what acts give for their outcome, or another name of a sentence in words.json */
+/** @param why the outcome of an act, or another name of a reason in words.json */
 export const refused = (why: keyof typeof words.why, values: Record<string, string> = {}): UserFacingError =>
   new UserFacingError(`Nothing was done. ${write(words.why[why], values)}.`);
-/** Not understood (EX_USAGE of sysexits.h), or about something that is not there. */
+/**
+ * The input was not understood (EX_USAGE of sysexits.h), or it names something that does not exist.
+ */
 export const usageError = (sentence: string): UserFacingError => new UserFacingError(sentence, 64);
 
 export const TEXT = z.string().trim().min(1);

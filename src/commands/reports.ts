@@ -11,7 +11,7 @@ import { DAY, findOrder, spanOf, viewOf } from './named.ts';
 import { OWN_NAMES } from '../platform/ids.ts';
 import { action, FLAG, refused, TEXT } from './registry.ts';
 
-/** What persons do is called so in the journal; what follows from it has other names. */
+/** The journal's names for acts of persons. Their consequences have other names. */
 const ACTS = [
   ...['accepted', 'decided', 'refunded', 'adopted', 'erased', 'order ended', 'order reopened', 'proof made'],
   ...['message sent again', 'message held', 'checkouts stopped', 'checkouts resumed'],
@@ -57,6 +57,6 @@ export const REPORTS = [
       const about = [what, money, ...told.map((one) => one.join(' '))].filter(Boolean).join(', ');
       return `${whenText(at, view)}  ${by}  ${orderId?.slice(0, 8) ?? '-'}  ${about}`;
     });
-    return { data, sentence: lines.join('\n') || 'Nobody did anything.' };
+    return { data, sentence: lines.join('\n') || 'There was no activity.' };
   }),
 ];

@@ -1,6 +1,8 @@
 import type { Catalogue } from '../orders/catalogue.ts';
 
-/** What is sold: the table `products`. Replace it where the products are kept elsewhere. */
+/**
+ * The products for sale: the table `products`. Replace this if your products are stored elsewhere.
+ */
 export const catalogue: Catalogue = {
   products: (prisma) =>
     prisma.product.findMany({ where: { active: true }, orderBy: [{ position: 'asc' }, { sku: 'asc' }] }),

@@ -1,12 +1,12 @@
-/** By whose clock and calendar times are said. */
+/** The clock and the time zone in which times are written. */
 export type View = { now: Date; timeZone: string };
 
 const DAY_MS = 86_400_000;
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /**
- * Made once for each zone: that costs more than the text. Swedes write `2026-11-25 13:33:07`, as
- * ISO 8601 does.
+ * Formats are cached per time zone, because creating one costs more than using it. The Swedish
+ * format `2026-11-25 13:33:07` is that of ISO 8601.
  */
 const formats = new Map<string, Intl.DateTimeFormat>();
 function localText(at: Date, timeZone: string): string {
@@ -21,19 +21,20 @@ export const dateOf = (at: Date, timeZone: string): string => localText(at, time
 /** The time in a time zone, as `13:33:07`. */
 export const timeOf = (at: Date, timeZone: string): string => localText(at, timeZone).slice(11);
 
-/** The moment at which a date, as `2026-11-25`, begins in a time zone. */
+/** The moment at which a date like `2026-11-25` begins in a time zone. */
 export function startOfDay(date: string, timeZone: string): Date {
   const wanted = Date.parse(date);
   const before = (at: Date): Date => new Date(wanted - (Date.parse(`${localText(at, timeZone)}Z`) - at.getTime()));
   const first = before(new Date(wanted));
   const second = before(first);
-  // Where clocks go forward at midnight, there is none, and the day begins with the first moment
-  // after it.
+  // If clocks go forward at midnight, midnight does not exist, and the day begins at the first
+  // moment after it.
   return dateOf(second, timeZone) < date ? first : second;
 }
 
 /**
- * `13:33` today, `yesterday 13:33`, else `25 Nov 13:33`, and with the year where it is another one.
+ * `13:33` for today, `yesterday 13:33`, otherwise `25 Nov 13:33`, with the year if it is not the
+ * current one.
  */
 export function whenText(at: Date, { now, timeZone }: View): string {
   const [date, today, time] = [dateOf(at, timeZone), dateOf(now, timeZone), timeOf(at, timeZone).slice(0, 5)];

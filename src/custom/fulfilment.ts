@@ -1,10 +1,10 @@
 import type { Receiver } from '../fulfilment/deliver.ts';
 
 /**
- * The line to replace when this program itself is to give the value. It gets every message that
- * FULFILMENT_EVENTS names, perhaps more than once, always under the same `id`, and must give the
- * value once. What it throws is kept as the reason, and the message comes again. Where it is null,
- * messages go to FULFILMENT_URL. It is made when `.env` has been read. For example:
+ * Replace this line if this program itself delivers the goods. The function receives every message
+ * that FULFILMENT_EVENTS names, possibly several times but always with the same `id`, and must
+ * deliver only once. If it throws, the error is stored as the reason, and the message is sent again.
+ * If it is null, messages go to FULFILMENT_URL. It is created after `.env` was read. For example:
  *
  *     export const createReceiver = (): Receiver | null => async ({ id, type, body }, signal) => {
  *       if (type !== 'order.paid') return;

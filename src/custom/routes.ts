@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import type { Program } from '../compose.ts';
 
 /**
- * The line to replace for addresses of your own, for example
- * `export const routes = ({ database }: Program) => Router().get('/stock', …);`
+ * Replace this line to add your own routes, for example `export const routes = ({ database }:
+ * Program) => Router().get('/stock', …);`
  */
 export const routes: ((program: Program) => Router) | null = null;

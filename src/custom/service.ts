@@ -18,17 +18,17 @@ import {
 /**
  * The adapter describes the answers of your payment service. The service's reference does not show
  * them, so this file contains the most likely ones. Compare each part with a real answer (`npm run
- * probe` prints them) and change what differs. service.examples.json lists answers together with
- * what must be read from them; a test checks them all.
+ * probe` prints them) and change what differs. service.examples.json contains answers with the
+ * expected readings, and a test checks all of them.
  *
  * An answer that this file does not cover never pays an order: the order waits, or a person gets a
  * case.
  */
 const adapter: ServiceAdapter = {
-  // The unit of amounts: 'major' for 25.00 naira as 25, 'minor' for 25.00 naira as 2500.
+  // The unit of amounts: 'major' if 25.00 naira is written as 25, 'minor' if it is written as 2500.
   amountUnit: 'major',
 
-  // A hosted page is not offered again after 60 minutes. A payment can still be paid for 8 days.
+  // A hosted page is offered again for 60 minutes. A payment can still be paid for 8 days.
   checkoutLifetimeMin: 60,
   payableDays: 8,
 
@@ -91,7 +91,7 @@ const adapter: ServiceAdapter = {
       currency: text(record.currency),
       id: text(record.id),
       mode: modeOf(record),
-      // A chargeback takes the whole payment back, so an earlier refund does not matter any more.
+      // A chargeback takes the whole payment back, so an earlier refund no longer matters.
       refunded: isChargeback(word) ? null : figure(record.amount_refunded ?? record.amountRefunded ?? record.refunded),
       doubt: status === 'paid' ? doubtAbout(record, classOf) : null,
     };
@@ -120,7 +120,7 @@ const classOf = words({
   reversed: ['reversed', 'refunded', 'chargeback', 'charged_back'],
 });
 
-/** Whether the payment was taken back without a refund. */
+/** Whether the payment was reversed by a chargeback and not by a refund. */
 function isChargeback(word: string): boolean {
   return classOf(word) === 'reversed' && !/refund/i.test(word);
 }

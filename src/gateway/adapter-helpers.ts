@@ -1,10 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { PagePosition, Reading, SignedMessage } from './adapter.ts';
 
-/** Parts of an adapter. Copy one and change it if your service differs a little. */
+/** Building blocks of an adapter. If your service differs slightly, copy one and change it. */
 
 /**
- * The member at a path of names (`data.0.id`) in parsed JSON; undefined where a step is missing.
+ * The member at a path of names (`data.0.id`) in parsed JSON. Undefined if a member on the path is
+ * missing.
  */
 export function at(value: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((inner, name) => {
@@ -14,20 +15,20 @@ export function at(value: unknown, path: string): unknown {
 }
 
 /**
- * A text, or the digits of an integer; null for anything else. Integers beyond 2^53 arrive as texts
- * already.
+ * A text, or the digits of an integer; null for anything else. Integers beyond 2^53 are already
+ * texts here.
  */
 export function text(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return Number.isSafeInteger(value) ? String(value) : null;
 }
 
-/** An amount as services write it: text or number; null for anything else. */
+/** An amount as services write it, a text or a number; null for anything else. */
 export function figure(value: unknown): string | number | null {
   return typeof value === 'string' || typeof value === 'number' ? value : null;
 }
 
-/** Whether a value is a JSON object: neither a list nor null. */
+/** Whether a value is a JSON object, which excludes lists and null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -40,14 +41,14 @@ export function firstText(value: unknown, paths: readonly string[]): string | nu
   return paths.map((path) => at(value, path)).find((found) => typeof found === 'string') ?? null;
 }
 
-/** The rows of a list; null for anything else. */
+/** The rows of a list; null if the value is not a list. */
 export function rows(value: unknown): readonly unknown[] | null {
   return Array.isArray(value) ? value : null;
 }
 
 /**
- * The class of a status word, whatever its case; a word that no list has is unknown: neither paid
- * nor failed.
+ * Maps status words to statuses, ignoring case. A word in none of the lists is `unknown`: neither
+ * paid nor failed.
  */
 export function words(
   lists: Partial<Record<Reading['status'], readonly string[]>>,
@@ -59,11 +60,11 @@ export function words(
 }
 
 /**
- * The mode that a record names; null if it names none. It reads `livemode`, `isTest`, `mode` and
- * `environment`.
+ * The mode of a record, from `livemode`, `isTest`, `mode` or `environment`; null if none of them
+ * states it.
  * @example modeOf({ livemode: false }) // 'test'
  * @example modeOf({ environment: 'production' }) // 'live'
- * @example modeOf({ mode: 'card' }) // null: the member says something else
+ * @example modeOf({ mode: 'card' }) // null: here `mode` means something else
  */
 export function modeOf(record: unknown): 'test' | 'live' | null {
   const named = [at(record, 'mode'), at(record, 'environment')].map((word) => text(word)?.toLowerCase() ?? '');
@@ -73,8 +74,8 @@ export function modeOf(record: unknown): 'test' | 'live' | null {
 }
 
 /**
- * Members in which services state the amount that was really paid: `amount_received`, `paidAmount`
- * and the like.
+ * Members in which services state the amount that was actually paid: `amount_received`,
+ * `paidAmount` and similar names.
  */
 const OTHER_AMOUNTS = ['Received', 'Paid', 'Captured', 'Collected'].flatMap((deed) => {
   const small = deed.toLowerCase();
@@ -85,12 +86,12 @@ const DENIALS = ['refunded', 'reversed', 'disputed'];
 
 /**
  * Why a record that says "paid" contradicts itself, as a sentence for people; null if it does not.
- * Fees, net amounts and settled amounts are no contradiction.
- * @param classOf sorts the service's status words, see {@link words}
- * @example doubtAbout({ status: 'SUCCESS', amount: 8500, amount_paid: 200 }, classOf) //
- * 'amount_paid differs from amount'
- * @example doubtAbout({ status: 'SUCCESS', paymentStatus: 'PENDING' }, classOf) // 'paymentStatus
- * says PENDING'
+ * Fees, net amounts and settled amounts are not contradictions.
+ * @param classOf classifies the service's status words, see {@link words}
+ * @example doubtAbout({ status: 'SUCCESS', amount: 8500, amount_paid: 200 }, classOf)
+ * // 'amount_paid differs from amount'
+ * @example doubtAbout({ status: 'SUCCESS', paymentStatus: 'PENDING' }, classOf)
+ * // 'paymentStatus says PENDING'
  */
 export function doubtAbout(
   record: Record<string, unknown>,
@@ -105,15 +106,15 @@ export function doubtAbout(
     if (other !== null && classOf(other) !== 'paid') return `${name} says ${other}`;
     if (value === true && DENIALS.includes(name)) return `${name} is true`;
     if (isRecord(value) && 'status' in value && ('amount' in value || 'reference' in value))
-      return `its status may be the call's own: ${name} has a status, too`;
+      return `its status may be that of the call, because ${name} also has a status`;
   }
   return null;
 }
 
 /**
  * The references in a webhook's body. The body may be one event, a list of events, or an object
- * that holds events in `data` or `events`. An event names its payment at `path` or at `data.` and
- * that path.
+ * with events in `data` or `events`. An event has its reference at `path`, or at `data.` followed
+ * by `path`.
  * @example referencesIn({ event: 'charge.success', data: { reference: 'k3v9' } }) // ['k3v9']
  * @example referencesIn([{ reference: 'a' }, { data: { reference: 'b' } }]) // ['a', 'b']
  */
@@ -128,32 +129,33 @@ type HmacScheme = {
   header: string;
   algorithm: 'sha256' | 'sha512' | 'sha1';
   encoding: 'hex' | 'base64';
-  /** Stands before the signature: `sha256=`. */
+  /** The text before the signature, for example `sha256=`. */
   prefix?: string;
-  /** What is signed; left out: the raw body. */
+  /** The signed content. Default: the raw body. */
   signs?: (parts: { timestamp: string; body: Buffer }) => string | Buffer;
-  /** Case does not matter. Left out with `list`: the timestamp is in the list. */
+  /** Case does not matter. Omit it if the timestamp is in `list`. */
   timestampHeader?: string;
   /**
-   * The header is a list like `t=1,v1=abc,v1=def`: the names of the timestamp and of the
-   * signatures.
+   * The names of the timestamp and of the signatures, if the header is a list like
+   * `t=1,v1=abc,v1=def`.
    */
   list?: { timestamp: string; signature: string };
   /**
-   * Timestamps (seconds or milliseconds) older or newer than this are refused; it needs a timestamp
-   * that is signed.
+   * A timestamp (in seconds or milliseconds) that differs from now by more than this is rejected.
+   * It requires a signed timestamp.
    */
   toleranceSec?: number;
 };
 
 /**
- * Checks an HMAC signature in constant time. A missing or malformed header is a wrong signature.
- * @throws {Error} at once when the scheme has `toleranceSec` and no timestamp
+ * Checks an HMAC signature in constant time. A missing or malformed header counts as a wrong
+ * signature.
+ * @throws {Error} immediately, if the scheme has `toleranceSec` but no timestamp
  */
 export function hmac(scheme: HmacScheme): (message: SignedMessage) => boolean {
   if (scheme.toleranceSec !== undefined && scheme.timestampHeader === undefined && scheme.list === undefined)
-    throw new Error('hmac() has toleranceSec, but neither timestampHeader nor list says where the timestamp is.');
-  // The headers of a message arrive with names in lower case.
+    throw new Error('hmac() has toleranceSec but no timestamp: set timestampHeader or list.');
+  // Header names of a message are in lower case.
   const [name, timestampName] = [scheme.header.toLowerCase(), scheme.timestampHeader?.toLowerCase() ?? ''];
   return ({ headers, body, secret, now }) => {
     const header = headers[name] ?? '';
@@ -182,7 +184,7 @@ function isFresh(timestamp: string, now: Date, toleranceSec: number): boolean {
   return Math.abs(now.getTime() - ms) <= toleranceSec * 1_000;
 }
 
-/** Query of a path, with some of its parameters set anew. */
+/** The path and query with some parameters replaced. */
 export function withQuery(path: string, parameters: Record<string, string | number>): string {
   const url = new URL(path, 'http://service');
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
@@ -190,8 +192,8 @@ export function withQuery(path: string, parameters: Record<string, string | numb
 }
 
 /**
- * Numbered pages, from whichever number the first has: the next one, until a page is empty or
- * `isLast` says so.
+ * Numbered pages. They start with the number in the first path, and end when a page is empty or
+ * `isLast` returns true.
  */
 export function pages(names: { page: string; isLast?: (page: unknown) => boolean }) {
   return (page: unknown, { path, rows }: PagePosition): string | null => {
@@ -200,7 +202,10 @@ export function pages(names: { page: string; isLast?: (page: unknown) => boolean
   };
 }
 
-/** Offsets: advances by the rows received, since a service may clamp its limit without a word. */
+/**
+ * Offsets. They advance by the number of rows received, because a service may silently reduce the
+ * limit.
+ */
 export function offsets(names: { offset: string }) {
   return (_page: unknown, { path, rows }: PagePosition): string | null => {
     const before = Number(new URL(path, 'http://service').searchParams.get(names.offset) ?? '0');
@@ -208,7 +213,7 @@ export function offsets(names: { offset: string }) {
   };
 }
 
-/** A cursor that stands in each page, until there is none. */
+/** A cursor in each page. A page without one is the last. */
 export function cursor(names: { parameter: string; at: string }) {
   return (page: unknown, { path }: PagePosition): string | null => {
     const next = text(at(page, names.at));
@@ -216,9 +221,7 @@ export function cursor(names: { parameter: string; at: string }) {
   };
 }
 
-/**
- * A link to the next page, whole or as a path, that stands in each page. Its host is not followed.
- */
+/** A link in each page to the next one, as a URL or a path. Its host is ignored. */
 export function link(names: { at: string }) {
   return (page: unknown): string | null => {
     const next = at(page, names.at);

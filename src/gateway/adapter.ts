@@ -1,85 +1,81 @@
 /**
- * What the program assumes about the payment service beyond its reference. src/custom/service.ts
- * exports the adapter that is used; GATEWAY_ADAPTER names another module with the same export.
+ * What the program needs to know about the payment service beyond the service's reference.
+ * src/custom/service.ts exports the adapter in use; GATEWAY_ADAPTER names another module with the
+ * same export.
  *
- * The program itself owns exact money, the outcomes of initialize, the bounds of bodies, deadlines,
- * the key, and the loop over pages. An adapter reads plain JSON, and what it throws is an
- * unreadable answer with that message.
+ * The program itself handles exact money, the outcomes of initialize, size limits, deadlines, the
+ * key, and the loop over pages. An adapter reads plain JSON. If it throws, the answer is
+ * unreadable, and the error's message is the reason.
  */
 export type ServiceAdapter = {
-  /** Left out: { 'x-api-key': key }. */
+  /** Default: { 'x-api-key': key }. */
   authorize?(key: string): Record<string, string>;
   amountUnit: 'major' | 'minor';
-  /** Decimals of currencies where the service differs from ISO 4217: { IDR: 0 }. */
+  /** Decimals of currencies for which the service differs from ISO 4217: { IDR: 0 }. */
   decimals?: Record<string, number>;
   /**
-   * After so many minutes a hosted page is not handed out again: the next checkout is a new
-   * payment.
+   * For this many minutes, the hosted page of a payment is offered again. After that, a new
+   * checkout creates a new payment.
    */
   checkoutLifetimeMin: number;
-  /** So many days a payment may still be paid after it was opened. */
+  /** For this many days after it was opened, a payment may still be paid. */
   payableDays: number;
   /**
-   * Where the service wants other references than 26 of [a-z0-9]; at least 96 random bits are
-   * required.
+   * Needed only if the service does not accept 26 characters of [a-z0-9]. At least 96 random bits
+   * are required.
    */
   reference?: { length: number; alphabet: string };
   initialize: {
     /**
-     * The six fields of the reference as they would be sent, `amount` a number in `amountUnit`;
-     * left out: sent as they are.
+     * Builds the request from the six fields of the reference, with `amount` as a number in
+     * `amountUnit`. Default: the fields as they are.
      */
     body?(fields: InitializeFields): unknown;
     /**
-     * The address; or why the service says no inside its answer; null: neither is found, and the
-     * outcome is unknown.
+     * The checkout URL, or the reason if the answer contains a refusal. Null if it contains
+     * neither: the outcome is then unknown.
      */
     checkoutUrl(answer: unknown): string | { refused: string } | null;
   };
   /**
-   * Where the record stands in verify's answer; null: there is none (not found, a failure inside
-   * HTTP 200).
+   * Returns the record in verify's answer. Null if there is none: not found, or a failure inside
+   * HTTP 200.
    */
   verify: { record(answer: unknown): unknown };
   history: {
-    /** Path and query of the first page. A service that cannot filter ignores the window. */
+    /** Path and query of the first page. If the service cannot filter, ignore the window. */
     first(window: Window): string;
     /**
-     * Whether `first` filters by `since`: then runs between two whole ones read only what is new.
+     * Whether `first` filters by `since`. If it does, the runs between two full ones read only new
+     * rows.
      */
     filters: boolean;
-    /** The rows of a page; null: this is not a page of the history. */
+    /** The rows of a page; null if this is not a page of the history. */
     rows(page: unknown): readonly unknown[] | null;
     /**
-     * Path and query of the next page; null: that was the last. `rows`: how many the page had;
-     * `number`: 1 for the first.
+     * Path and query of the next page; null after the last one. `rows` is the number of rows on
+     * this page; `number` is 1 for the first page.
      */
     next(page: unknown, at: PagePosition): string | null;
     /**
-     * A row of another integration on the same account, or of the other mode: set aside and
-     * counted, never a case.
+     * Whether a row belongs to another integration on the same account, or to the other mode. Such
+     * a row is set aside and counted, and never becomes a case.
      */
     isForeign?(row: unknown): boolean;
-    /** The history may lack a payment for so long after it was paid. */
+    /** For this many minutes after it was paid, a payment may be absent from the history. */
     lagMin: number;
-    /** The history reaches back so far; null: to the beginning. */
+    /** The history goes back this many days; null if it goes back to the beginning. */
     reachesBackDays: number | null;
   };
-  /** Reads verify's record and a row of the history alike; null: it cannot be read. */
+  /** Reads a record of verify and a row of the history alike. Null if it cannot be read. */
   read(record: unknown): Reading | null;
   webhook: {
-    /**
-     * From a parsed JSON or form body: the payments it is about. Some services send several events
-     * at once.
-     */
+    /** The references in a parsed JSON or form body. Some services send several events at once. */
     references(body: unknown): readonly string[];
-    /**
-     * What services want to read that take nothing else for an acknowledgement; left out: 202 and
-     * JSON.
-     */
+    /** The acknowledgement, if the service accepts only a certain one. Default: 202 and JSON. */
     acknowledgement?: { status: number; contentType: string; body: string };
     /**
-     * null: webhooks are not signed. Header names come in lower case; the program tries every
+     * Null if webhooks are not signed. Header names are in lower case. The program tries each
      * secret.
      */
     signature: null | ((message: SignedMessage) => boolean);
@@ -97,23 +93,24 @@ export type ServiceAdapter = {
 };
 
 /**
- * What one record of the service says. Amounts are in the adapter's unit: text, or a JSON number.
+ * The content of one record of the service. Amounts are in the adapter's unit, as a text or a JSON
+ * number.
  */
 export type Reading = {
   reference: string | null;
   status: 'paid' | 'pending' | 'failed' | 'expired' | 'reversed' | 'unknown';
-  /** The service's own word, for people. */
+  /** The service's own status word, for people. */
   word: string;
-  /** Negative: a row of the history that is itself money that went (a refund, a chargeback). */
+  /** Negative if the row of the history is itself an outflow: a refund or a chargeback. */
   amount: string | number | null;
   currency: string | null;
   /**
-   * The service's own id: rows of one id are one charge; with different ids, or without ids, they
-   * are as many.
+   * The service's own id of the provider transaction. Rows with the same id are one provider
+   * transaction. Rows with different ids, or without ids, are separate ones.
    */
   id?: string | null;
   mode?: 'test' | 'live' | null;
-  /** How much of it went back; unit of amount. */
+  /** How much of the amount went back, in the unit of amount. */
   refunded?: string | number | null;
   /** Why this record proves nothing although it says paid; a sentence for people. */
   doubt?: string | null;
@@ -121,7 +118,7 @@ export type Reading = {
 
 export type TransferReading = { id: string; amount: string | number; currency: string; at: string | null };
 
-/** The fields of initialize by the service's reference. */
+/** The fields of initialize, as in the service's reference. */
 export type InitializeFields = {
   email: string;
   amount: number;
@@ -131,7 +128,7 @@ export type InitializeFields = {
   redirectUrl: string;
 };
 
-/** Of the history; null: without that bound. */
+/** A period of the history. Null means no bound on that side. */
 export type Window = { since: Date | null; until: Date | null };
 export type PagePosition = { path: string; number: number; rows: number };
 export type SignedMessage = { headers: Record<string, string>; body: Buffer; secret: string; now: Date };

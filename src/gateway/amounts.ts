@@ -3,12 +3,12 @@ import type { ServiceAdapter } from './adapter.ts';
 
 type Units = Pick<ServiceAdapter, 'amountUnit' | 'decimals'>;
 
-/** A number has more digits than a double holds exactly, or none of its own text. */
+/** A longer number has more digits than a double represents exactly, or has no unique text. */
 const MAX_DIGITS = 15;
 
 /**
- * Money as the service wants it: a JSON number in its unit, with its number of decimals. Null: the
- * service has no such amount (a finer one than it knows), or no number says it exactly.
+ * Money as the service expects it: a JSON number in its unit and with its decimals. Null if the
+ * amount is finer than the service's decimals, or if no number represents it exactly.
  */
 export function toServiceAmount({ amount, currency }: Money, { amountUnit, decimals }: Units): number | null {
   const [ours, theirs] = digitsOf(currency, decimals);
@@ -22,8 +22,8 @@ export function toServiceAmount({ amount, currency }: Money, { amountUnit, decim
 }
 
 /**
- * Minor units of ISO 4217, exactly, of what the service wrote; null: it is not an exact amount of
- * that currency.
+ * The amount that the service wrote, in exact ISO 4217 minor units. Null if it is not an exact
+ * amount of the currency.
  */
 export function fromServiceAmount(
   value: string | number,
@@ -45,8 +45,9 @@ function digitsOf(currency: string, decimals: Units['decimals']): [ours: number 
 }
 
 /**
- * The decimal text of an amount: of a number its shortest one, which is what was sent as long as it
- * has at most 15 digits. `8499.999999999998` has more, so it is unreadable and not silently 8500.
+ * The decimal text of an amount. For a number, it is the shortest text, which is what was sent if
+ * it has at most 15 digits. `8499.999999999998` has more, so it is unreadable instead of silently
+ * 8500.
  */
 function plainText(value: string | number): string | null {
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) return null;

@@ -3,28 +3,29 @@ import { textOf } from './errors.ts';
 import { storable } from './evidence.ts';
 
 /**
- * The adapter is the shop's own code, so everything that it returns is checked here, before
- * anything is stored or counted. A value that does not fit is an error with the member's name, and
- * only the record or page that caused it is unreadable. Types alone do not protect: adapters are
- * written in JavaScript, too, and answers of services change.
+ * The adapter is the shop's own code, so this file checks everything that it returns before
+ * anything is stored or counted. An invalid value raises an error with the member's name, and only
+ * the record or page that caused it is unreadable. Types alone do not protect, because adapters may
+ * be written in JavaScript and a service may change its answers.
  */
 
-/** What an adapter did wrong. `member` is a path like `webhook.references`. */
+/** An error of an adapter. `member` is a path like `webhook.references`. */
 export type AdapterFault = { member: string; message: string };
 
-/** Characters. Longer texts fit into no index. */
+/** In characters. A longer text does not fit into an index. */
 const MAX_TEXT = 200;
-/** The database takes no NUL and no half of a pair of surrogates. */
+/** The database accepts neither NUL nor half of a surrogate pair. */
 const STORABLE = /^[^\p{Cc}\p{Cs}]*$/u;
 const STATUSES: readonly unknown[] = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown'];
 
-/** Calls a member and checks its result. `faultOf` says what is wrong with it, or null. */
+/**
+ * Calls a member and checks its result. `faultOf` returns what is wrong with the result, or null.
+ */
 type Call = <T>(member: string, work: () => T, faultOf: (result: unknown) => string | null) => T;
 
 /**
- * The same adapter, with every result checked.
- * @param onFault is called for each result that does not fit, and for each error that the adapter
- * throws
+ * Returns the adapter with every result checked.
+ * @param onFault is called for each invalid result, and for each error that the adapter throws
  * @param redact removes the secret key from the text of an error
  */
 export function checkedAdapter(
@@ -36,8 +37,8 @@ export function checkedAdapter(
     const outcome = attempt(work);
     if ('thrown' in outcome) {
       const { thrown } = outcome;
-      // An error's own message may quote the record or the key. It stays with the answer that it is
-      // about.
+      // An error's message may quote the record or the key, so it is kept only with the answer
+      // concerned.
       onFault({ member, message: `throws ${nameOf(thrown)}` });
       const detail = member === 'authorize' ? nameOf(thrown) : storable(redact(textOf(thrown)));
       throw new Error(`${member} throws ${detail}`);
@@ -83,7 +84,7 @@ function checkedHistory(history: ServiceAdapter['history'], call: Call): Service
     rows: (page) => call('history.rows', () => history.rows(page), listOrNull),
     next: (page, at) => call('history.next', () => history.next(page, at), pathOrNull),
   };
-  // A truthy answer means yes: adapters of version 1.0.0 return texts and numbers as well.
+  // A truthy result means yes, because adapters of version 1.0.0 also return texts and numbers.
   if (isForeign !== undefined)
     members.isForeign = (row) => {
       const answer: unknown = call('history.isForeign', () => isForeign.call(history, row), noObject);
@@ -112,8 +113,8 @@ function attempt<T>(work: () => T): { result: T } | { thrown: unknown } {
 }
 
 /**
- * An object with some members of its own, and all others of the original: it may be frozen, or of a
- * class.
+ * A copy of an object in which some members are replaced. The original may be frozen or an instance
+ * of a class.
  */
 function over<T extends object>(original: T, members: Partial<T>): T {
   const properties = Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }] as const);
@@ -122,7 +123,7 @@ function over<T extends object>(original: T, members: Partial<T>): T {
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.constructor.name : kindOf(error));
 
-/** A text for people: what cannot be stored of it is left out. */
+/** A text for people, without the characters that cannot be stored. */
 function forPeople(text: string): string {
   const printable = text
     .slice(0, 2 * MAX_TEXT)
@@ -132,9 +133,9 @@ function forPeople(text: string): string {
 }
 
 /**
- * A checked reading with all members of its own: null where a member is left out or, as text,
- * empty. Whether a record is doubted decides about money, so a doubt without any printable letter
- * stays a doubt.
+ * A checked reading with all members: null if the adapter omits a member or returns an empty text.
+ * Whether a record has a doubt decides about money, so a doubt without any printable character
+ * remains a doubt.
  */
 function whole(reading: Reading | null): Reading | null {
   if (reading === null) return null;
@@ -156,8 +157,8 @@ function whole(reading: Reading | null): Reading | null {
 }
 
 /**
- * @returns what is wrong with a reading, as the end of a sentence that begins with `read`; null: it
- * can be stored
+ * @returns what is wrong with a reading, as the end of a sentence that begins with `read`; null if
+ * the reading can be stored
  */
 function faultOfReading(reading: unknown): string | null {
   if (reading === null) return null;
@@ -217,7 +218,7 @@ function list(value: unknown): string | null {
 
 const anything = (): null => null;
 
-/** A promise counts as true in JavaScript, and is no answer. */
+/** A promise is truthy in JavaScript, but it is not an answer. */
 function noObject(value: unknown): string | null {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
   return isObject ? `returns ${kindOf(value)}, and not true or false` : null;
@@ -238,7 +239,10 @@ function faultOfBalances(balances: unknown): string | null {
   return isWhole ? null : 'returns a balance without amount or currency';
 }
 
-/** `a number`, `undefined`: what a value is, without the value, which may be personal or long. */
+/**
+ * The kind of a value, like `a number` or `undefined`. The value itself is omitted, because it may
+ * be personal or long.
+ */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';

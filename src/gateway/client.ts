@@ -5,7 +5,7 @@ import { isPublicAddress } from '../platform/addresses.ts';
 import { parseJson } from '../platform/json.ts';
 import { codeOf, retryAfterSec, Unanswered } from './errors.ts';
 
-/** On every call to another system: firewalls refuse calls without one. */
+/** Sent with every call to another system, because firewalls refuse calls without a user agent. */
 export const USER_AGENT = 'payment-integrator/1.0';
 
 export type Request = {
@@ -14,52 +14,52 @@ export type Request = {
   path: string;
   /** JSON text. */
   body?: string;
-  /** Milliseconds from now to the body's last byte. */
+  /** Milliseconds from now until the last byte of the body. */
   totalMs: number;
   maxBytes: number;
   /**
-   * Left out: the answer is redacted. true: who keeps something of it redacts that; pages of the
-   * history are large.
+   * Omitted: the answer is redacted. True: the caller redacts whatever it keeps, because pages of
+   * the history are large.
    */
   isRaw?: true;
 };
 
 export type Answer = {
   status: number;
-  /** Without our key, unless it was asked for raw. */
+  /** Without our key, unless the raw answer was requested. */
   text: string;
-  /** undefined: the body is not JSON, whatever its content type says. */
+  /** Undefined if the body is not JSON, whatever its content type says. */
   json: { value: unknown } | undefined;
   retryAfterSec: number | null;
 };
 
 /**
- * One HTTP exchange with the service, which is trusted no more than a stranger: redirects are not
- * followed (they would carry the key along), only identity encoding is accepted, bytes are counted,
- * and every part has a deadline. Nothing is repeated here. HTTPS_PROXY and NO_PROXY are obeyed.
+ * Makes one HTTP exchange with the service. The service is not trusted: redirects are not followed,
+ * because they would take the key along; only the identity encoding is accepted; bytes are counted;
+ * and every part has a deadline. The client does not retry. It obeys HTTPS_PROXY and NO_PROXY.
  */
 export type Client = {
-  /** @throws {Unanswered} when no usable HTTP answer came */
+  /** @throws {Unanswered} if there was no usable HTTP answer */
   call(request: Request): Promise<Answer>;
   close(): Promise<void>;
 };
 
 const CONNECT_MS = 2_000;
 /**
- * Name lookup, connecting and the handshake come before the first byte. After other errors, it may
- * have arrived.
+ * Errors of the name lookup, the connection or the handshake occur before the first byte. After any
+ * other error, the request may have arrived.
  */
 const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EPROTO|UND_ERR_(CONNECT_TIMEOUT|CLOSED|DESTROYED))$|CERT|^ERR_TLS/;
 
 type ClientOptions = {
   origin: string;
-  /** Of every call, the key among them. */
+  /** Headers of every call, including the key. */
   headers: Record<string, string>;
   redact: (text: string) => string;
   connections: number;
   /**
-   * Refuses names that lead into a private network: with a live key that is an attack, or a
+   * Refuses host names that resolve to a private network. With a live key, this is an attack or a
    * mistake.
    */
   publicOnly: boolean;
@@ -69,14 +69,14 @@ export function createClient({ origin, headers, redact, connections, publicOnly 
   const agent = new EnvHttpProxyAgent({
     connections,
     keepAliveTimeout: 4_000,
-    // Set explicitly, so that no environment variable can switch the check of certificates off.
+    // Set explicitly, so that no environment variable can disable the check of certificates.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: true, ...(publicOnly && { lookup: publicAddressesOnly }) },
   });
   const ours = { ...headers, accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': USER_AGENT };
   const call: Client['call'] = async ({ method, path, body, totalMs, maxBytes, isRaw }) => {
     const content = body === undefined ? {} : { body, headers: { ...ours, 'content-type': 'application/json' } };
-    // One deadline for the whole call. Shorter limits on its parts would cut services that answer
-    // slowly but in time.
+    // One deadline for the whole call. Shorter limits on its parts would cut off services that
+    // answer slowly but in time.
     const limits = { headersTimeout: totalMs, bodyTimeout: totalMs, signal: AbortSignal.timeout(totalMs) };
     const answer = await agent.request({ origin, method, path, headers: ours, ...content, ...limits });
     const whole = (await readBody(answer, maxBytes)).toString('utf8');
@@ -95,8 +95,8 @@ export function createClient({ origin, headers, redact, connections, publicOnly 
 }
 
 /**
- * Whole, or not at all: a compressed body could expand to any size, and a longer one than allowed
- * is cut off.
+ * Reads the complete body or fails. A compressed body could expand to any size, and a body above
+ * the limit is cut off.
  */
 async function readBody({ headers, body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -106,7 +106,7 @@ async function readBody({ headers, body }: Dispatcher.ResponseData, maxBytes: nu
     throw new Unanswered(message, { sent: true });
   };
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    refuse('the answer is compressed, which was ruled out');
+    refuse('the answer is compressed, although the request accepts only identity');
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes) refuse(`the answer is larger than ${maxBytes} bytes`);
@@ -118,7 +118,7 @@ async function readBody({ headers, body }: Dispatcher.ResponseData, maxBytes: nu
 const publicAddressesOnly: LookupFunction = (hostname, options, callback) => {
   systemLookup(hostname, { ...options, all: true }, (error, found) => {
     const isInner = error === null && !found.every(({ address }) => isPublicAddress(address));
-    const refusal = `${hostname} leads into a private network, and the key is live`;
+    const refusal = `${hostname} resolves to a private network, and the key is live`;
     callback(isInner ? new Unanswered(refusal, { sent: false }) : error, found);
   });
 };

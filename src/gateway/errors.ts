@@ -1,8 +1,6 @@
-/**
- * Nothing was learnt of the payment: not asked, or no usable answer came. It never means unpaid.
- */
+/** The service gave no usable answer about the payment, or was not asked. It never means unpaid. */
 export class Unanswered extends Error {
-  /** Seconds; where the service or our own limits say when to ask again. */
+  /** Seconds until the next try, if the service or our own limits set them. */
   readonly retryAfterSec: number | null;
   /** Whether the service may have acted on the request. */
   readonly sent: boolean;
@@ -19,12 +17,12 @@ export class Unanswered extends Error {
 }
 
 /**
- * 401, or 403 for everything: the service refuses the key. Nothing can be learnt until it is
- * replaced.
+ * The service refuses the key: 401, or 403 for every request. Nothing can be verified until the key
+ * is replaced.
  */
 export class KeyRefused extends Unanswered {
   constructor(status: number) {
-    // It did not act for a key that it does not know.
+    // The service did not act, because it does not know the key.
     super(`the service refuses the secret key (HTTP ${status}): check GATEWAY_SECRET_KEY`, {
       sent: false,
       retryAfterSec: 60,
@@ -33,15 +31,15 @@ export class KeyRefused extends Unanswered {
   }
 }
 
-/** An error's code or name. Its message may quote what was sent, our key included. */
+/** An error's code or name. Its message may quote the request, including our key. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return [code, name].find((text) => typeof text === 'string') ?? 'unknown';
 }
 
 /**
- * Characters of a thrown text that are looked at: far more than are kept, so that no part of a
- * secret is cut apart.
+ * The number of characters of a thrown text that are processed. It is far more than is kept, so
+ * that no part of a secret is cut in two.
  */
 const TEXT_LENGTH = 100_000;
 
@@ -50,21 +48,21 @@ export function textOf(thrown: unknown): string {
   try {
     return String(thrown).slice(0, TEXT_LENGTH);
   } catch {
-    return 'something that has no text';
+    return 'a value that cannot be converted to text';
   }
 }
 
 /**
- * One answer makes us wait no longer than this, whatever it asks for: it may come from a firewall,
- * and not from the system behind it. Pauses that grow with each failure do the rest.
+ * One answer delays us at most this long, whatever it asks for, because it may come from a firewall
+ * in front of the service. Pauses that grow with each failure do the rest.
  */
 const LONGEST_SEC = 30;
 
 type Headers = Record<string, string | string[] | undefined>;
 
 /**
- * Seconds that another system asks us to wait. A date counts from the answer's own Date, since
- * clocks differ; null for none, and for what is neither a number nor a date.
+ * Seconds that another system asks us to wait. A date is compared with the answer's own Date
+ * header, because clocks differ. Null if the header is missing, or is neither a number nor a date.
  */
 export function retryAfterSec(headers: Headers): number | null {
   const given = headers['retry-after'];

@@ -5,40 +5,46 @@ import { fromServiceAmount } from './amounts.ts';
 
 export type { Mode, Outcome };
 
-/** What one answer of verify says, exactly. Amounts are in minor units of `currency`. */
+/** The content of one answer of verify, exactly. Amounts are in minor units of `currency`. */
 export type Evidence = {
   outcome: Outcome;
   word: string | null;
   amount: bigint | null;
   refunded: bigint | null;
-  /** What the answer reports as still there. Null: it is neither paid nor reversed. */
+  /**
+   * The amount that the answer reports as still there. Null if the answer is neither paid nor
+   * reversed.
+   */
   balance: bigint | null;
-  /** What the answer reports as gone. Null: all of it, or the answer does not say. */
+  /**
+   * The amount that the answer reports as gone. Null if all of it is gone, or if the answer does
+   * not say.
+   */
   outflow: bigint | null;
   currency: string | null;
   serviceId: string | null;
-  /** Why it proves nothing or cannot be read; of a paid record, why it is doubted. */
+  /** Why the answer proves nothing or cannot be read. For a paid record, why it is doubted. */
   doubt: string | null;
   httpStatus: number;
-  /** As it was received, without our key. */
+  /** As received, without our key. */
   body: string;
 };
 
 const SILENT = { balance: null, outflow: null, doubt: null };
 const NOTHING = { ...SILENT, word: null, amount: null, refunded: null, currency: null, serviceId: null };
 
-/** An answer as it came. */
+/** An answer as received. */
 export type Raw = Pick<Evidence, 'httpStatus' | 'body'>;
 
-/** Characters of a foreign text that are looked at. */
+/** The number of characters of a text from outside that are processed. */
 const LOOKED_AT = 2_000;
-/** Characters of a foreign text that are kept. */
+/** The number of characters of a text from outside that are kept. */
 const KEPT = 500;
 
 /**
- * A text from outside, such as a refusal, as the database takes it, and without addresses: it is
- * logged, too. The text is cut before it is cleaned, because the time that cleaning takes grows
- * with the square of a text without spaces.
+ * A text from outside, such as a refusal, in a form that the database accepts. E-mail addresses are
+ * removed, because the text is also logged. It is cut before it is cleaned, because the time of the
+ * cleaning is quadratic in a text without spaces.
  */
 export function storable(text: string): string {
   const printable = text
@@ -48,7 +54,7 @@ export function storable(text: string): string {
   return printable.replace(/[^\s@"'<>(),;]+(?=@)/g, '…').slice(0, KEPT);
 }
 
-/** An answer without a record. */
+/** Evidence of an answer without a record. */
 export function bare(raw: Raw, outcome: 'not_found' | 'unreadable', doubt: string | null = null): Evidence {
   return { ...NOTHING, ...raw, outcome, doubt: doubt && storable(doubt) };
 }
@@ -56,8 +62,8 @@ export function bare(raw: Raw, outcome: 'not_found' | 'unreadable', doubt: strin
 type Asked = { reference: string; mode: Mode };
 
 /**
- * Judges a record: is it about this payment, and does it prove money?
- * @param asked what verify was asked about
+ * Judges a record: whether it is about this payment, and whether it proves money.
+ * @param asked the reference and the mode of the payment
  */
 export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapter, raw: Raw): Evidence {
   const currency = reading.currency === null ? null : reading.currency.trim().toUpperCase();
@@ -76,11 +82,11 @@ export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapt
   const judged = (fault: string): Evidence => ({ ...SILENT, ...facts, outcome: 'unproven', doubt: fault });
 
   if (reading.reference !== null && reading.reference.toLowerCase() !== asked.reference.toLowerCase())
-    return judged('it is about another reference than the one that was asked for');
+    return judged('it is about another reference');
   if (reading.mode && reading.mode !== asked.mode) return judged(`it is of ${reading.mode} mode`);
   if (outcome === 'reversed') {
-    if (currency !== null && minorDigits(currency) === null) return judged('its currency is none of ISO 4217');
-    // Only 0 < refunded < amount says that something is left.
+    if (currency !== null && minorDigits(currency) === null) return judged('its currency is not in ISO 4217');
+    // Only 0 < refunded < amount means that a part is left.
     const isPart = amount !== null && refunded !== null && refunded > 0n && refunded < amount;
     const balance = isPart ? amount - refunded : 0n;
     const outflow = amount !== null && amount > 0n ? amount - balance : null;
@@ -91,7 +97,8 @@ export function evidenceOf(reading: Reading, asked: Asked, adapter: ServiceAdapt
   if (currency === null) return judged('it names no currency');
   if (amount === null) return judged('its amount is missing, or not an exact amount of its currency');
   if (amount <= 0n) return judged('its amount is not above zero');
-  if (reading.refunded != null && (refunded === null || refunded < 0n)) return judged('what was refunded is no amount');
+  if (reading.refunded != null && (refunded === null || refunded < 0n))
+    return judged('its refunded amount is not an amount');
   // A refund cannot exceed its charge, so a larger figure counts as a refund of the whole charge.
   const named = refunded ?? 0n;
   const outflow = named < amount ? named : amount;

@@ -12,49 +12,55 @@ import { createReferences, type References } from './references.ts';
 import { createTraffic, type Endpoint, type Priority } from './traffic.ts';
 import { verify } from './verify.ts';
 
-/** The payment service as the rest of the program knows it. The key is in this folder alone. */
+/** The payment service as the rest of the program sees it. Only this folder has the key. */
 export type Gateway = {
   mode: Mode;
-  /** Every result of it is checked. */
+  /** Every result of the adapter is checked. */
   adapter: ServiceAdapter;
-  /** Tells one version of the adapter from another. */
+  /** Identifies this version of the adapter. */
   adapterVersion: string;
   references: References;
-  /** Never throws for what the service does. */
+  /** It does not throw, whatever the service does. */
   initialize(request: InitializeRequest): Promise<InitializeResult>;
-  /** @param withinMs milliseconds @throws {Unanswered} when nothing was learnt */
+  /**
+   * @param withinMs milliseconds for the wait and the call together
+   * @throws {Unanswered} if the service gave no usable answer
+   */
   verify(reference: string, priority: Priority, withinMs?: number): Promise<Evidence>;
-  /** One page of the history, not redacted. @throws {Unanswered} when it could not be had */
+  /**
+   * One page of the history, not redacted.
+   * @throws {Unanswered} if the page could not be read
+   */
   page(path: string): Promise<Answer>;
   /**
-   * Whether our key is refused. While it is, this asks again about nothing: perhaps nobody else
-   * asks any more.
+   * Whether the service refuses our key. While it does, this method asks verify about a new
+   * reference, because there may be no other call that would notice a change.
    */
   isKeyRefused(): Promise<boolean>;
-  /** Takes our key out of a text from outside. */
+  /** Removes our key from a text from outside. */
   redact(text: string): string;
   close(): Promise<void>;
 };
 
-/** The service as the calls of this folder use it. */
+/** The service as the functions of this folder use it. */
 export type Service = {
   mode: Mode;
   adapter: ServiceAdapter;
-  /** That checkout addresses may have; empty: any, in test mode alone. */
+  /** The hosts that checkout URLs may have. If it is empty, test mode allows any host. */
   checkoutHosts: readonly string[];
   /**
    * Makes one call when its turn comes.
-   * @param withinMs for the wait and the call together; left out: the call has its own time after
+   * @param withinMs for the wait and the call together; omitted: the call has its own time after
    * the wait
-   * @throws {Unanswered} without a usable answer, {@link KeyRefused} among them
+   * @throws {Unanswered} if there is no usable answer; {@link KeyRefused} is one of these errors
    */
   ask(endpoint: Endpoint, priority: Priority, waitMs: number, request: Request, withinMs?: number): Promise<Answer>;
 };
 
-/** Load balancers look every few seconds. */
+/** Load balancers check every few seconds. */
 const ASK_AGAIN_MS = 3_000;
 const PAGE = { method: 'GET' as const, totalMs: 30_000, maxBytes: 32 * 1024 * 1024, isRaw: true as const };
-/** Nobody waits for a page: its turn comes after all notifications. */
+/** No person waits for a page, so all notifications go first. */
 const PAGE_WAIT_MS = 60_000;
 
 type GatewayOptions = Omit<Service, 'ask'> & {
@@ -63,7 +69,7 @@ type GatewayOptions = Omit<Service, 'ask'> & {
   callsPerSecond: number;
   concurrency: number;
   adapterVersion: string;
-  /** Hears of each result of the adapter that cannot be used. */
+  /** Is called for each result of the adapter that cannot be used. */
   onAdapterFault: (fault: AdapterFault) => void;
   logger: Logger;
 };
@@ -73,14 +79,12 @@ function logKey(logger: Logger, isRefused: boolean): void {
   else logger.info('the service accepts the secret key again');
 }
 
-/**
- * Milliseconds for an answer: what a call has not used to wait for its turn, and `mostMs` at most.
- */
+/** Milliseconds that remain for an answer after the wait for a turn, at most `mostMs`. */
 function timeLeft(endMs: number, mostMs: number): number {
   return Math.min(mostMs, Math.max(1, Math.ceil(endMs - performance.now())));
 }
 
-/** Whether the service refuses our key, as its answers say. */
+/** Whether the service refuses our key, according to its answers. */
 function createKeyState(logger: Logger) {
   let keyRefused = false;
   let askAgainMs = 0;
@@ -90,7 +94,10 @@ function createKeyState(logger: Logger) {
       if (isRefused) askAgainMs = performance.now() + ASK_AGAIN_MS;
       keyRefused = isRefused;
     },
-    /** @param ask asks the service anything: the answer says whether the key is still refused */
+    /**
+     * @param ask sends any request to the service; the answer shows whether the key is still
+     * refused
+     */
     async isRefused(ask: () => Promise<unknown>): Promise<boolean> {
       if (keyRefused && performance.now() > askAgainMs) {
         askAgainMs = performance.now() + ASK_AGAIN_MS;
@@ -112,8 +119,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const traffic = createTraffic(options);
   const keyState = createKeyState(logger);
 
-  // One forbidden payment, or a firewall's page, is no refused key: that one refuses a question
-  // about nothing, too.
+  // A single forbidden payment, or a firewall's page, does not mean that the key is refused. If the
+  // key is refused, a request about an unused reference is forbidden, too.
   const isForbidden = ({ status, json }: Answer): boolean => status === 403 && json !== undefined;
   const isEverythingForbidden = async ({ maxBytes }: Request): Promise<boolean> => {
     const path = `/v1/transactions/verify/${references.create()}`;

@@ -10,11 +10,11 @@ import type { Service } from './gateway.ts';
 export type InitializeRequest = { email: string; money: Money; reference: string; redirectUrl: string };
 
 /**
- * Every result of initialize is exactly one of these.
+ * The result of initialize is exactly one of these.
  * - `opened`: the shopper may be sent to `checkoutUrl`.
- * - `refused`: the service said no and will not charge.
- * - `not-sent`: nothing can have arrived.
- * - `unknown`: a checkout may be open. The reference is never sent again; verify is asked about it.
+ * - `refused`: the service refused and will not charge.
+ * - `not-sent`: the request cannot have arrived.
+ * - `unknown`: a checkout may be open. The reference is never sent again; we verify it.
  */
 export type InitializeResult =
   | { outcome: 'opened'; checkoutUrl: string }
@@ -22,27 +22,27 @@ export type InitializeResult =
   | { outcome: 'not-sent' | 'unknown'; reason: string; retryAfterSec: number | null };
 
 const PATH = '/v1/transactions/initialize';
-/** A shopper waits: ten seconds in all, for a single call. */
+/** A shopper waits, so a single call may take ten seconds in all. */
 export const INITIALIZE_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 /** How long a shopper's call waits for its turn. */
 const WAIT_MS = 3_000;
 /**
- * With a JSON body they mean that the service did not act. 409 is not among them: it may have acted
- * before.
+ * With a JSON body, these statuses mean that the service did not act. 409 is not among them,
+ * because the service may have acted on an earlier request.
  */
 const REFUSALS = new Set([400, 404, 405, 413, 415, 422]);
 
 /**
- * Asks the service to open a checkout: one call, never repeated. Never throws for what the service
- * does.
+ * Asks the service to open a checkout. It makes one call and never retries. It does not throw,
+ * whatever the service does.
  */
 export async function initialize(service: Service, request: InitializeRequest): Promise<InitializeResult> {
   const { adapter } = service;
   const { money, email, reference, redirectUrl } = request;
   const { currency } = money;
   const amount = toServiceAmount(money, adapter);
-  if (amount === null) return { outcome: 'refused', reason: `the service knows no such amount of ${currency}` };
+  if (amount === null) return { outcome: 'refused', reason: `the service cannot represent this amount of ${currency}` };
   const fields = { email, amount, localCurrency: currency, amountCurrency: 'local' as const, reference, redirectUrl };
   let body: string;
   try {
@@ -76,7 +76,7 @@ function classify(
   }
   if (typeof found === 'object' && found !== null) return { outcome: 'refused', reason: storable(found.refused) };
   if (isRefusal) return { outcome: 'refused', reason: `HTTP ${status}` };
-  if (found === null) return unknown('no checkout address is in its answer');
+  if (found === null) return unknown('its answer contains no checkout address');
   const checked = checkCheckoutUrl(found, mode, checkoutHosts);
   return 'url' in checked
     ? { outcome: 'opened', checkoutUrl: checked.url }

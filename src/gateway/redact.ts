@@ -1,17 +1,21 @@
 const REDACTED = '[redacted]';
-/** A piece of the key of this length is a part of the secret; a shorter one tells nothing. */
+/**
+ * A piece of the key with this length counts as a part of the secret. A shorter piece reveals too
+ * little.
+ */
 const PIECE = 12;
 
 /**
- * Takes the secret key out of texts that are kept or printed, in case the service echoed it: as it
- * is, escaped for JSON or a URL in whatever way, in hex and in base64, and each piece of it.
+ * Removes the secret key from texts that are kept or printed, in case the service echoed it. It
+ * finds each piece of the key: as it is, escaped for JSON or a URL in any way, in hex and in
+ * base64.
  */
 export function createRedactor(key: string): (text: string) => string {
-  // The prefix is no secret: sk_test_ alone stands in many texts.
+  // The prefix is not secret: sk_test_ alone appears in many texts.
   const secret = key.replace(/^sk_(test|live)_/, '');
   const forms = [secret, Buffer.from(secret).toString('hex')];
-  // Three alignments: where the secret begins in a text decides its base64. First and last letters
-  // depend on others.
+  // Base64 depends on the position of the secret in the text, so there are three alignments. The
+  // first and last characters depend on the surrounding text and are cut off.
   for (const before of ['', 'x', 'xx'])
     for (const encoding of ['base64', 'base64url'] as const)
       forms.push(
@@ -20,10 +24,11 @@ export function createRedactor(key: string): (text: string) => string {
           .slice(4, -4),
       );
   const plain = patternOf(forms.flatMap(piecesOf), escape);
-  // Slower, so only where there are escapes at all.
+  // This pattern is slower, so it is used only if the text contains escapes.
   const escaped = patternOf(piecesOf(secret), spellings);
   return (text) => {
-    // First: the other one would take half of an escape, and leave JSON that nobody can read.
+    // This replacement is first. The other one would replace half of an escape and leave invalid
+    // JSON.
     const cleaned = /[\\%]/.test(text) ? text.replace(escaped, REDACTED) : text;
     return cleaned.replace(plain, REDACTED);
   };
@@ -41,7 +46,7 @@ function patternOf(pieces: string[], write: (character: string) => string): RegE
 
 const escape = (character: string): string => character.replace(/[.*+?^${}()|[\]\\/]/, '\\$&');
 
-/** A character as it is, behind a backslash, and by its number in JSON or a URL. */
+/** A character as it is, after a backslash, and by its number in JSON or a URL. */
 function spellings(character: string): string {
   const hex = character.charCodeAt(0).toString(16).padStart(2, '0');
   return `(?:\\\\?${escape(character)}|\\\\u00${hex}|%${hex})`;

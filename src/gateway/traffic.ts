@@ -2,33 +2,33 @@ import PQueue from 'p-queue';
 import { Unanswered } from './errors.ts';
 
 /**
- * Interactive calls have somebody who waits for the answer: at checkout, on return, in the console.
+ * Somebody waits for the answer of an interactive call: at checkout, on return, or in the console.
  */
 export type Priority = 'interactive' | 'background';
 export type Endpoint = 'initialize' | 'verify' | 'history';
 type Answer = { status: number; retryAfterSec: number | null };
 
 /**
- * Decides when a call to the service is made. Two bulkheads, each with its own share of the calls,
- * so that no flood of notifications starves a shopper; a breaker for each endpoint; and the pauses
- * that the service asks for.
+ * Decides when a call to the service is made. Each priority has its own share of the calls, so that
+ * a flood of notifications cannot starve a shopper. Each endpoint has a circuit breaker. Pauses
+ * that the service asks for are respected.
  */
 export type Traffic = {
   /**
    * @param waitMs how long the call may wait for its turn
-   * @throws {Unanswered} when it was not made; else what the call throws
+   * @throws {Unanswered} if the call was not made; otherwise whatever the call throws
    */
   run<A extends Answer>(endpoint: Endpoint, priority: Priority, waitMs: number, call: () => Promise<A>): Promise<A>;
 };
 
-/** Of calls a second and of calls in flight. */
+/** The share of calls per second and of concurrent calls. */
 const INTERACTIVE_SHARE = 0.6;
-/** Turns are given in steps, so that a second's calls do not all leave at its start. */
+/** Calls are spread over the second in steps, so that they do not all leave at its start. */
 const STEP_MS = 200;
-/** A longer queue would only make everybody late. */
+/** A longer queue would only delay everybody. */
 const MAX_WAITING = 100;
 
-/** @param callsPerSecond of this process; 0: no limit */
+/** @param callsPerSecond for this process; 0 means no limit */
 export function createTraffic(limits: { callsPerSecond: number; concurrency: number }): Traffic {
   const queueOf = (part: number): PQueue => {
     const intervalCap = Math.max(1, Math.round((limits.callsPerSecond * part * STEP_MS) / 1_000));
@@ -52,19 +52,19 @@ export function createTraffic(limits: { callsPerSecond: number; concurrency: num
   };
 }
 
-/** A turn belongs to whoever waits first: one who has given up takes none with him. */
+/** A turn goes to the caller that has waited longest. A caller that has given up uses no turn. */
 function createLine(queue: PQueue): <Result>(waitMs: number, work: () => Promise<Result>) => Promise<Result> {
   const waiting = new Set<() => Promise<void>>();
   return (waitMs, work) =>
     new Promise((resolve, reject) => {
-      if (waiting.size >= MAX_WAITING) throw notAsked('too many calls wait', 5);
+      if (waiting.size >= MAX_WAITING) throw notAsked('too many calls are waiting', 5);
       const job = (): Promise<void> => {
         clearTimeout(timer);
         return work().then(resolve, reject);
       };
       const timer = setTimeout(() => {
         waiting.delete(job);
-        reject(notAsked('there was no turn in time', 2));
+        reject(notAsked('its turn did not come in time', 2));
       }, waitMs);
       waiting.add(job);
       if (queue.size >= waiting.size) return;
@@ -75,19 +75,19 @@ function createLine(queue: PQueue): <Result>(waitMs: number, work: () => Promise
     });
 }
 
-/** Failures in a row, after which only one call a second is let through until one succeeds. */
+/** After this many failures in a row, only one call per second is made until one succeeds. */
 const FAILURES = 5;
 const PROBE_EVERY_MS = 1_000;
-/**
- * While the service asked us to wait, a single call this often finds out whether it still means it.
- */
+/** While the service asks us to wait, one call per interval checks whether the pause has ended. */
 const PROBE_PAUSE_MS = 10_000;
-/** Calls that began this close to a failed one failed with it: they count once. */
+/**
+ * Calls that began this soon after a failed one count as one failure, because they failed together.
+ */
 const ONE_MOMENT_MS = 1_000;
 
 /**
- * Of one endpoint: a service that hangs over some checkouts must not stop verify. Time is this
- * process's own.
+ * A circuit breaker for one endpoint: if checkouts hang, verify must continue to work. Times are
+ * those of this process.
  */
 function createGate(): { check(): void; watch<A extends Answer>(call: () => Promise<A>): Promise<A> } {
   let failures = 0;

@@ -7,10 +7,11 @@ const CALL = { method: 'GET' as const, maxBytes: 256 * 1024 };
 const CALL_MS = 10_000;
 
 /**
- * Asks about one payment. Not found and unreadable are answers; that it could not be asked is none.
- * @param withinMs for the wait and the call of a person together; in the background each may take
+ * Verifies one payment. `not_found` and `unreadable` are answers. A failure to ask is not an
+ * answer.
+ * @param withinMs for the wait and the call of a person together; in the background, each may take
  * ten seconds
- * @throws {Unanswered} when nothing was learnt
+ * @throws {Unanswered} if the service gave no usable answer
  */
 export async function verify(
   service: Service,
@@ -36,7 +37,7 @@ function read({ adapter, mode }: Service, reference: string, answer: unknown, ra
   try {
     const record = adapter.verify.record(answer);
     if (record == null) return bare(raw, 'not_found');
-    if (raw.httpStatus >= 400) return bare(raw, 'unreadable', `a record inside HTTP ${raw.httpStatus}`);
+    if (raw.httpStatus >= 400) return bare(raw, 'unreadable', `a record in an answer with HTTP ${raw.httpStatus}`);
     const reading = adapter.read(record);
     if (reading === null) return bare(raw, 'unreadable', 'the adapter cannot read the record');
     return evidenceOf(reading, { reference, mode }, adapter, raw);

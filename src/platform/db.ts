@@ -4,47 +4,50 @@ import pg from 'pg';
 import { Prisma, PrismaClient } from './prisma/client.ts';
 import type { Secret } from './secret.ts';
 
-/** A client inside a transaction: the first parameter of whatever writes in one. */
+/**
+ * A client inside a transaction. It is the first parameter of every function that writes in one.
+ */
 export type Tx = Prisma.TransactionClient;
 
 export type Database = {
   prisma: PrismaClient;
-  /** Beneath Prisma: the limits of requests count in it, and /readyz looks at it. */
+  /** The pool below Prisma. The rate limits use it, and /readyz checks it. */
   pool: pg.Pool;
   /**
-   * Opens a connection past any pooler, for what needs a session of its own. The caller ends it.
+   * Opens a connection that bypasses any pooler, for work that needs its own session. The caller
+   * ends it.
    */
   openSession(): Promise<pg.Client>;
   close(): Promise<void>;
 };
 
 /**
- * Ends a wait for a row lock: Prisma's own `timeout` stops no waiting statement. Below
- * TRANSACTION_MS.
+ * Limit for waiting on a row lock, because Prisma's own `timeout` does not stop a waiting
+ * statement. Shorter than TRANSACTION_MS.
  */
 const LOCK_MS = 2_000;
 const TRANSACTION_MS = 8_000;
-/** Ends a statement that runs wild, and a transaction whose process stands still. */
+/** End a runaway statement, and a transaction whose process hangs. */
 const STATEMENT_MS = 10_000;
 const IDLE_MS = 15_000;
 
 /**
- * After a switch-over the name may lead to the old database, now read-only, for some seconds more.
- * No connection outlives that for long.
+ * For some seconds after a switch-over, the host name may still resolve to the old database, which
+ * is now read-only. A connection therefore lives only this long.
  */
 const CONNECTION_LIVES_SEC = 10;
 
 type DatabaseOptions = {
-  /** At most, of this process. */
+  /** The maximum for this process. */
   connections?: number;
-  /** The same database past any pooler; left out: there is no pooler. */
+  /** The same database without the pooler. Omitted if there is no pooler. */
   direct?: Secret;
 };
 
 /**
- * Opens a pool and Prisma's client on it. Connects at the first query. A pooler gives each
- * transaction another session, so behind one the limits are settings of the role, and no statement
- * has a name.
+ * Opens a pool and Prisma's client on it. It connects at the first query. A pooler may run each
+ * transaction in another session, so behind a pooler the limits are settings of the role, and
+ * statements have no names.
  */
 export function openDatabase(url: Secret, { connections = 20, direct = url }: DatabaseOptions = {}): Database {
   const isPooled = serverOf(url) !== serverOf(direct);
@@ -53,12 +56,11 @@ export function openDatabase(url: Secret, { connections = 20, direct = url }: Da
     max: connections,
     maxLifetimeSeconds: CONNECTION_LIVES_SEC,
   });
-  // A connection that breaks: the query that is under way fails of it, and the pool opens another
-  // one.
+  // If a connection breaks, the running query fails, and the pool opens another connection.
   pool.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   const prisma = new PrismaClient({
-    // Named statements are planned once for each connection: measured, the largest read takes a
-    // quarter of the time.
+    // Named statements are planned once per connection. In our measurement, the largest read then
+    // takes a quarter of the time.
     adapter: new PrismaPg(pool, isPooled ? {} : { statementNameGenerator: nameOfStatement }),
     errorFormat: 'minimal',
     transactionOptions: { maxWait: 5_000, timeout: TRANSACTION_MS },
@@ -68,7 +70,7 @@ export function openDatabase(url: Secret, { connections = 20, direct = url }: Da
     pool,
     openSession: async () => {
       const session = new pg.Client(connectionTo(direct, false));
-      // A connection that breaks: the query that is under way fails of it.
+      // If the connection breaks, the running query fails.
       session.on('error', () => undefined);
       await session.connect();
       return session;
@@ -85,13 +87,16 @@ function connectionTo(url: Secret, isPooled: boolean): pg.ClientConfig {
   return {
     connectionString: url.reveal(),
     connectionTimeoutMillis: 5_000,
-    // A host that fails may send nothing any more, not even a reset.
+    // A host that fails may send nothing at all, not even a reset.
     query_timeout: STATEMENT_MS + 2_000,
     options: isPooled ? '' : limits,
   };
 }
 
-/** Where an address leads to. A pooler listens at another host or port than its database. */
+/**
+ * The server that a connection string refers to. A pooler listens on another host or port than its
+ * database.
+ */
 function serverOf(url: Secret): string {
   const { host, port } = new pg.Client({ connectionString: url.reveal() });
   return `${host}:${port}`;
@@ -101,7 +106,10 @@ function nameOfStatement({ sql }: { sql: string }): string {
   return createHash('sha1').update(sql).digest('base64');
 }
 
-/** PostgreSQL's code of an error, wherever Prisma has put it; null: it is not the database's. */
+/**
+ * PostgreSQL's error code, wherever Prisma has put it. Null if the error does not come from the
+ * database.
+ */
 export function sqlStateOf(error: unknown): string | null {
   const { code, originalCode, meta, cause } = error as Record<string, unknown>;
   if (typeof originalCode === 'string') return originalCode;
@@ -115,8 +123,8 @@ export function sqlStateOf(error: unknown): string | null {
 }
 
 /**
- * The name of the key or CHECK that refused a write, as the migration calls it; null: no such
- * refusal.
+ * The name of the key or CHECK that rejected a write, as in the migration. Null for any other
+ * error.
  */
 export function constraintOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null;
@@ -126,7 +134,7 @@ export function constraintOf(error: unknown): string | null {
     const { index, foreignKey } = constraint as { index?: string; foreignKey?: string };
     if (index !== undefined || foreignKey !== undefined) return index ?? foreignKey ?? null;
   }
-  // Of a CHECK, the adapter gives the sentence alone. The name in it is the last one in quotes.
+  // For a CHECK, the adapter passes only the message. The last quoted name in it is the constraint.
   if (typeof originalMessage === 'string') {
     const named = /violates (?:check|unique|foreign key) constraint "([^"]+)"/.exec(originalMessage)?.[1];
     if (named !== undefined) return named;
@@ -140,8 +148,8 @@ const BROKEN =
   /read timeout|ECONN|ETIMEDOUT|EPIPE|EHOST|ENOTFOUND|EAI_|terminat|closed|queryable|timeout exceeded|Can't reach/i;
 
 /**
- * Whether the database is away, full, starting or read-only: nothing is known to be written, and it
- * may come back.
+ * Whether the database is unreachable, full, starting or read-only. The write is not known to have
+ * happened, and the database may recover.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -157,13 +165,13 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-/** A serialization failure, a deadlock, and a row lock that was not had in time. */
+/** A serialization failure, a deadlock, and a row lock that was not acquired in time. */
 const REPEATABLE = ['40001', '40P01', '55P03'];
 const TRIES = 5;
 
 /**
- * Runs a transaction, again where the database says that nothing of it has happened. Never after a
- * broken connection: it may have happened.
+ * Runs a transaction and retries it if the database reports that it was rolled back. It does not
+ * retry after a broken connection, because the transaction may have been committed.
  */
 export async function transact<Result>(prisma: PrismaClient, work: (tx: Tx) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {

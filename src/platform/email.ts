@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 
-/** What RFC 5321 allows before the @ without quotes. */
+/** The characters that RFC 5321 allows before the @ without quotes. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 /**
  * A label of a host name: letters, digits and inner hyphens. Internationalized names begin with
@@ -13,23 +13,24 @@ const MAX_ADDRESS = 254;
 
 /**
  * Checks an e-mail address.
- * @returns a sentence that says what to change; null: mail servers accept the address
+ * @returns a message that says what to change, or null if mail servers accept the address
  */
 function faultOf(address: string): string | null {
   const at = address.lastIndexOf('@');
   const localPart = address.slice(0, Math.max(0, at));
   const domain = address.slice(at + 1);
-  if (at < 1 || domain === '') return 'must be an e-mail address: a name, an at sign and a domain';
-  if (address.length > MAX_ADDRESS || localPart.length > MAX_LOCAL_PART) return 'must be a shorter e-mail address';
+  if (at < 1 || domain === '') return 'must be an e-mail address like ada@example.com';
+  if (address.length > MAX_ADDRESS || localPart.length > MAX_LOCAL_PART)
+    return 'must be an e-mail address of at most 254 characters, 64 of them before the @';
   const ascii = domainToASCII(domain);
-  if (/[^\x20-\x7e]/.test(domain) && ascii !== '') return `must have its domain in ASCII: write ${ascii}`;
-  if (!LOCAL_PART.test(localPart)) return 'must have only letters, digits and common signs before the at sign';
+  if (/[^\x20-\x7e]/.test(domain) && ascii !== '') return `must have an ASCII domain: write ${ascii}`;
+  if (!LOCAL_PART.test(localPart)) return 'must have only letters, digits and common symbols before the @';
   const labels = domain.split('.');
   const isHost = labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '');
-  return isHost ? null : 'must have a domain like example.com behind the at sign';
+  return isHost ? null : 'must have a domain like example.com after the @';
 }
 
-/** An e-mail address as mail servers take it, without the white space around it. */
+/** An e-mail address as mail servers accept it. Surrounding white space is removed. */
 export const emailAddress = z
   .string()
   .trim()

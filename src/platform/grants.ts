@@ -3,21 +3,21 @@ import { UserFacingError } from './user-facing-error.ts';
 
 const NOT_ALLOWED = '42501';
 
-/** Beside SELECT, which the role has on every table of the list. */
+/** Rights in addition to SELECT, which the role has on every listed table. */
 type Rights = {
   table: string;
   rights?: string;
-  /** The columns that it may update, where it may not update all. */
+  /** The columns that the role may update, if it may not update all of them. */
   updates?: string;
 };
 
 /**
- * What the program does with each table, and so all that its role may do. A table of your own, or a
- * column of your own that your code updates, needs a place here.
+ * Everything that the program does with each table, and so all rights of its role. If you add a
+ * table, or a column that your code updates, add it here.
  */
 const RIGHTS: readonly Rights[] = [
-  // Evidence. Retention empties bodies, and deletes the journal and the answers of unpaid orders.
-  // Triggers, which only the owner can disable, refuse every other deletion.
+  // Evidence. Retention empties bodies, and deletes the journal and the verifications of unpaid
+  // orders. Triggers refuse every other deletion; only the owner can disable them.
   { table: 'journal', rights: 'INSERT, DELETE' },
   { table: 'verifications', rights: 'INSERT, DELETE', updates: 'body' },
   { table: 'proofs', rights: 'INSERT' },
@@ -25,7 +25,7 @@ const RIGHTS: readonly Rights[] = [
   { table: 'refunds', rights: 'INSERT' },
 
   // Orders and their money. Retention deletes unpaid orders. The price of an order never changes.
-  // An unmatched payment gets an order, with amount and currency, when a person says whose it is.
+  // An unmatched payment gets its order, amount and currency when a person assigns it.
   {
     table: 'orders',
     rights: 'INSERT, DELETE',
@@ -46,8 +46,8 @@ const RIGHTS: readonly Rights[] = [
       number`,
   },
 
-  // What comes and goes. Retention deletes messages and keys with their orders, and webhooks by
-  // age.
+  // Incoming and outgoing data. Retention deletes messages and keys with their orders, and webhooks
+  // by age.
   {
     table: 'messages',
     rights: 'INSERT, DELETE',
@@ -56,8 +56,8 @@ const RIGHTS: readonly Rights[] = [
   { table: 'webhooks', rights: 'INSERT, DELETE', updates: 'body, address, times, last_at' },
   { table: 'idempotency_keys', rights: 'INSERT, DELETE' },
 
-  // Reconciliation. A dry run leaves no row, and each run begins by deleting what the last one
-  // read.
+  // Reconciliation. A dry run leaves no row, and each run first deletes the history rows of the
+  // previous run.
   { table: 'runs', rights: 'INSERT, UPDATE, DELETE' },
   { table: 'history_rows', rights: 'INSERT, DELETE' },
 
@@ -65,16 +65,17 @@ const RIGHTS: readonly Rights[] = [
   { table: 'stops', rights: 'INSERT', updates: 'ended_at, ended_by' },
   { table: 'settings', rights: 'INSERT, UPDATE' },
   { table: 'rate_limits', rights: 'INSERT, UPDATE, DELETE' },
-  // A start reads whether it is migrated.
+  // At start, the program checks whether the schema is up to date.
   { table: '_prisma_migrations' },
 ];
 
-/** USAGE takes the next number. It sets none back, which would take UPDATE. */
+/** USAGE allows nextval. Resetting a sequence would need UPDATE. */
 const SEQUENCES = `cases_id_seq, history_rows_id_seq, journal_id_seq, messages_seq_seq, refunds_id_seq, runs_id_seq,
   stops_id_seq, verifications_id_seq, webhooks_id_seq`;
 
 /**
- * The current role, and whether it lacks a right. What a newer schema no longer has is not missed.
+ * The current role, and whether it lacks a right. A table or column that a newer schema has removed
+ * does not count as a missing right.
  */
 const LOOK_AT_RIGHTS = `
   SELECT current_user AS role, EXISTS (
@@ -84,10 +85,11 @@ const LOOK_AT_RIGHTS = `
         WHERE attrelid = to_regclass("table") AND attname = "column") END) AS lacks`;
 
 /**
- * Gives the program's role the rights above, if it lacks one. Run after the migrations.
- * @param programUrl of the program's role
- * @param ownerUrl of the owner of the tables; the same address: there is nothing to grant
- * @throws {UserFacingError} when the other role cannot grant them
+ * Grants the rights above to the program's role if it lacks any. Run it after the migrations.
+ * @param programUrl address with the program's role
+ * @param ownerUrl address with the owner of the tables; if it is the same address, nothing is
+ * granted
+ * @throws {UserFacingError} if the owner's role cannot grant the rights
  */
 export async function grantRights(programUrl: string, ownerUrl: string): Promise<void> {
   if (programUrl === ownerUrl) return;
@@ -96,24 +98,24 @@ export async function grantRights(programUrl: string, ownerUrl: string): Promise
   const name = pg.escapeIdentifier(role);
   const statements = RIGHTS.map((one) => `GRANT ${wordsOf(one).join(', ')} ON ${one.table} TO ${name}`);
   statements.push(`GRANT USAGE ON SEQUENCE ${SEQUENCES} TO ${name}`);
-  // Processes that start together would change the same rows of the catalogue, which PostgreSQL
+  // Processes that start at the same time would change the same catalogue rows, which PostgreSQL
   // refuses.
   statements.unshift(`SELECT pg_advisory_xact_lock(hashtext('grants'))`);
-  // One text is one transaction. A role that owns nothing is refused, or grants nothing and is only
-  // warned.
+  // One text is one transaction. If the role owns nothing, PostgreSQL refuses the GRANT, or grants
+  // nothing and only warns.
   await query(ownerUrl, statements.join(';\n')).catch((error: unknown) => {
     if (!(error instanceof pg.DatabaseError && error.code === NOT_ALLOWED)) throw error;
   });
   if ((await lookAtRights(programUrl)).lacks)
     throw new UserFacingError(
-      `The role ${role} lacks rights on the tables. Run migrate with the address of their owner in DATABASE_DIRECT_URL.`,
+      `The role ${role} lacks rights on the tables. Set DATABASE_DIRECT_URL to the address of their owner, and run migrate.`,
     );
 }
 
 async function lookAtRights(programUrl: string): Promise<{ role: string; lacks: boolean }> {
   const needed = JSON.stringify(RIGHTS.flatMap(neededFor));
   const [row] = await query<{ role: string; lacks: boolean }>(programUrl, LOOK_AT_RIGHTS, [needed]);
-  if (row === undefined) throw new Error('a SELECT without FROM has no row');
+  if (row === undefined) throw new Error('the query for the rights of the role returned no row');
   return row;
 }
 
@@ -124,7 +126,7 @@ function wordsOf({ rights, updates }: Rights): string[] {
   return words;
 }
 
-/** The same as rows: a right on a table, or on a column. */
+/** The rights as rows: one per table and right, or per column and right. */
 function neededFor({ table, rights = '', updates = '' }: Rights): object[] {
   const onTable = `SELECT, ${rights}`.match(/\w+/g) ?? [];
   const onColumns = updates.match(/\w+/g) ?? [];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Somebody waits for the result of an item. */
+/** An item whose caller waits for the result. */
 export type Pending<Item, Result> = {
   item: Item;
   resolve: (result: Result) => void;
@@ -8,25 +8,27 @@ export type Pending<Item, Result> = {
 };
 
 type Options<Item, Result> = {
-  /** Items of one group, at most. */
+  /** The maximum number of items in a group. */
   most: number;
-  /** Items of one key never stand in the same group. */
+  /** Two items with the same key are never in the same group. */
   keyOf: (item: Item) => string;
   /**
-   * Settles every pending item of the group. What is left when it ends is rejected with its error.
+   * Settles every pending item of the group. Items that it leaves unsettled are rejected with its
+   * error.
    */
   run: (group: Pending<Item, Result>[]) => Promise<void>;
 };
 
 /**
- * A group that takes longer, such as one whose connection is dead, does not keep the next one back.
+ * A group that takes longer, for example because its connection is dead, does not delay the next
+ * one.
  */
 const SLOW_MS = 500;
 
 /**
- * Does together what waits at the same moment. One group runs at a time, and meanwhile the next one
- * gathers. An item that comes while nothing runs begins at once, in a group of its own, so an idle
- * server waits for nobody.
+ * Processes waiting items in groups. One group runs at a time, and the next one collects items
+ * meanwhile. If nothing runs, a new item starts at once in its own group, so an idle server adds no
+ * delay.
  */
 export function createGroups<Item, Result>(options: Options<Item, Result>): (item: Item) => Promise<Result> {
   let waiting: Pending<Item, Result>[] = [];
@@ -46,7 +48,7 @@ export function createGroups<Item, Result>(options: Options<Item, Result>): (ite
       waiting.push({ item, resolve, reject });
       if (isRunning) return;
       isRunning = true;
-      // All that arrives in this turn of the event loop goes together.
+      // All items of this turn of the event loop form one group.
       setImmediate(() => void runNext());
     });
 }

@@ -5,32 +5,36 @@ import { Problem } from './problem.ts';
 
 export type Limit = {
   /**
-   * Takes `n` (1) of the key's points.
-   * @throws {Problem} 429 with Retry-After, when fewer were left
+   * Takes `n` points of the key, 1 by default.
+   * @throws {Problem} 429 with Retry-After if fewer points are left
    */
   take(key: string, n?: number): Promise<void>;
-  /** Whether there is room; takes nothing. For what is counted only after it has happened. */
+  /**
+   * Whether points are left. It takes none: for events that are counted only after they happened.
+   */
   has(key: string): Promise<boolean>;
 };
 
 type LimitOptions = {
-  /** All processes on the database count together; null: this process counts for itself. */
+  /** All processes on the database share the count. Null: this process counts alone. */
   pool: Pool | null;
-  /** Part of every key. */
+  /** A prefix of every key. */
   name: string;
-  /** How many in `perSec` seconds, from the first one on. 0: no limit. */
+  /**
+   * The number of points per `perSec` seconds, which start with the first one. 0 means no limit.
+   */
   points: number;
   perSec: number;
 };
 
-/** A site of IPv6 may take as much as this many of its networks. */
+/** An IPv6 site may take as many points as this many of its networks. */
 export const NETWORKS_OF_SITE = 5;
 
 /**
- * A limit for each key, in windows of fixed length. A key that is a network of IPv6 also counts for
- * its site, with NETWORKS_OF_SITE times the points. Keys stand in the table `rate_limits` as they
- * are given: pass a digest in place of an e-mail address, and at most 200 characters. While the
- * database is away this process counts for itself: a limit is never the reason why a request fails.
+ * A limit per key, in windows of fixed length. A key that is an IPv6 network also counts for its
+ * site, which has NETWORKS_OF_SITE times the points. The table `rate_limits` stores keys as they
+ * are given: pass a digest instead of an e-mail address, and at most 200 characters. While the
+ * database is unreachable, this process counts alone, so a limit never makes a request fail.
  */
 export function createLimit(options: LimitOptions): Limit {
   const { name, points } = options;
@@ -60,14 +64,14 @@ function createCounter({ pool, name, points, perSec }: LimitOptions): Limit {
       ? memory
       : new RateLimiterPostgres({
           ...own,
-          // The library names its statements, and a pooler may take none with a name.
+          // The library names its statements, and a pooler may not support named statements.
           storeClient: { query: ({ text, values }: QueryConfig) => pool.query(text, values) },
           storeType: 'pool',
           tableName: 'rate_limits',
           tableCreated: true,
           insuranceLimiter: memory,
-          // A key that has used its window up costs no more queries: refusing a flood must cost
-          // less than serving it.
+          // A key that has used up its window costs no more queries, because refusing a flood must
+          // be cheaper than serving it.
           inMemoryBlockOnConsumed: points,
         });
   return {

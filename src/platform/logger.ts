@@ -6,10 +6,10 @@ import { pinoHttp } from 'pino-http';
 export type { Logger };
 
 /**
- * JSON lines. Messages are lower-case facts, their data is in fields, and the payment's reference
- * is in every line about that payment. Bodies, headers and e-mail addresses are never logged.
- * @param level of pino, or `silent`
- * @param destination left out: standard output; a command's result belongs there, so its log goes
+ * JSON lines. A message is a fact in lower case, its data is in fields, and every line about a
+ * payment has the payment's reference. Bodies, headers and e-mail addresses are never logged.
+ * @param level a level of pino, or `silent`
+ * @param destination standard output by default; a command writes its result there, so its log goes
  * elsewhere
  */
 export function createLogger(level: string, destination: DestinationStream = pino.destination(1)): Logger {
@@ -19,11 +19,15 @@ export function createLogger(level: string, destination: DestinationStream = pin
 
 type ErrorDescription = { type: string; message?: string; code?: string; stack?: string; cause?: ErrorDescription };
 
-/** What of an error may be logged. Libraries attach connections, requests and passwords to it. */
+/**
+ * The parts of an error that may be logged. Libraries attach connections, requests and passwords to
+ * errors.
+ */
 function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'thrown, and no error' };
   const { name, message, stack = '', cause, code } = error as Error & { code?: unknown };
-  // The stack repeats the message, and one of several lines may look like a frame.
+  // The stack repeats the message, and a message of several lines may contain a line that looks
+  // like a frame.
   const behind = stack.slice(Math.max(0, stack.indexOf(message)) + message.length);
   const frames = behind.match(/^ {4}at .+$/gm) ?? [];
   return {
@@ -36,8 +40,8 @@ function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /**
- * Errors of PostgreSQL and Prisma quote rows, and rows hold people. By shape: their classes are not
- * one family.
+ * Errors of PostgreSQL and Prisma quote rows, and rows contain personal data. They are recognized
+ * by shape, because their classes have no common base.
  */
 function isOfDatabase(error: Error): boolean {
   return (
@@ -45,28 +49,27 @@ function isOfDatabase(error: Error): boolean {
   );
 }
 
-/** Characters of an error's message that are logged. */
+/** The number of characters of an error's message that are logged. */
 const MESSAGE_LENGTH = 2_000;
 
 /**
- * Also takes the password out of an address like `postgres://user:password@host`. The text is cut
- * first, because the time of the replacement grows with the square of a text without spaces.
+ * Also removes the password from an address like `postgres://user:password@host`. The text is cut
+ * first, because the time of the replacement is quadratic in a text without spaces.
  */
 function withoutAddresses(text: string): string {
   return text.slice(0, MESSAGE_LENGTH).replace(/[^\s@"'<>(),]+(?=@)/g, '…');
 }
 
 /**
- * One line for each request: method, path, status, milliseconds, and an id that is also in the
- * lines which handlers log by `req.log`. The questions of load balancers (/healthz, /readyz) are
- * told at `debug`.
+ * One line per request: method, path, status, milliseconds, and an id that also appears in the
+ * lines that handlers write by `req.log`. Health checks (/healthz, /readyz) are logged at `debug`.
  */
 export function accessLog(logger: Logger): RequestHandler {
   return pinoHttp<Request, Response>({
     logger,
     genReqId: () => randomUUID(),
     customAttributeKeys: { reqId: 'requestId' },
-    // These keep headers out of every line, and our own serializer of errors in `req.log`.
+    // These options keep headers out of every line, and keep our own error serializer in `req.log`.
     quietReqLogger: true,
     quietResLogger: true,
     wrapSerializers: false,
@@ -90,8 +93,8 @@ function accessMessage(_req: Request, res: Response): string {
 }
 
 /**
- * The path without its query, and shortened: a stranger may write anything into it, an e-mail
- * address for example.
+ * The path without its query, with long segments shortened. A client can put anything into a path,
+ * for example an e-mail address.
  */
 function shortPath(url: string): string {
   const segments = (url.split('?')[0] ?? '').split('/');

@@ -1,24 +1,24 @@
 import type { Logger } from 'pino';
 
 /**
- * Repeats one pass of work: again at once while there is more, else after a pause, or as soon as it
- * is woken. A pass that throws is logged, and the pauses grow.
+ * Repeats a pass of work. The next pass starts at once if more work is due, otherwise after a pause
+ * or when the loop is woken. If a pass throws, the error is logged and the pauses grow.
  */
 export type Loop = {
-  /** Something is due now. */
+  /** Starts the next pass now. */
   wake(): void;
-  /** Waits for the pass that runs, and starts no other. */
+  /** Waits for the running pass, and starts no other. */
   stop(): Promise<void>;
 };
 
-/** After failures: of a loop that looks often, and of one that looks rarely. */
+/** The longest pause after failures, for a frequent loop and for a rare one. */
 const LONGEST_PAUSE_MS = 5_000;
 const LONGEST_RARE_PAUSE_MS = 600_000;
 const FIRST_PAUSE_MS = 500;
 
 /**
- * @param pass does what is due, and says whether more is
- * @param pauseMs between two passes that find nothing, milliseconds
+ * @param pass does the work that is due, and returns whether more is due
+ * @param pauseMs milliseconds between two passes that find nothing
  */
 export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: number, logger: Logger): Loop {
   let isStopped = false;
@@ -71,15 +71,15 @@ export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: n
 type Crew<Job> = {
   name: string;
   atOnce: number;
-  /** Takes what is due, at most so many. */
+  /** Claims due jobs, at most `limit` of them. */
   claim(limit: number): Promise<Job[]>;
-  /** One that throws is logged, and its claim ends by itself. */
+  /** If it throws, the error is logged, and the claim expires by itself. */
   work(job: Job): Promise<unknown>;
   pauseMs: number;
   logger: Logger;
 };
 
-/** Repeats claiming and working, for ever. A slow job keeps no other one waiting. */
+/** Claims jobs and works on them, forever. A slow job does not delay the others. */
 export function startCrew<Job>({ name, atOnce, claim, work, pauseMs, logger }: Crew<Job>): Loop {
   const running = new Set<Promise<unknown>>();
   const begin = (job: Job): void => {
@@ -95,7 +95,7 @@ export function startCrew<Job>({ name, atOnce, claim, work, pauseMs, logger }: C
   };
   const pass = async (): Promise<boolean> => {
     const room = atOnce - running.size;
-    // Several at a time: a claim for each job that ends would be half of the work.
+    // Claims several jobs at a time, because a claim per finished job would be half of the work.
     const jobs = room * 4 < atOnce ? [] : await claim(room);
     jobs.forEach(begin);
     return jobs.length > 0 && running.size < atOnce;

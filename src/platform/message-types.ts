@@ -1,6 +1,6 @@
 /**
- * Every type of message to the shop's own system. FULFILMENT_EVENTS names them. `order.paid` is
- * always written.
+ * Every type of outbox message to the shop's own system. FULFILMENT_EVENTS selects from them.
+ * `order.paid` is always written.
  */
 export const MESSAGE_TYPES = [
   'order.paid',

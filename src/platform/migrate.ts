@@ -7,12 +7,12 @@ import pg from 'pg';
 import { UserFacingError } from './user-facing-error.ts';
 
 type Migration = { name: string; sql: string };
-/** A row of Prisma's table. */
+/** A row of Prisma's migrations table. */
 type Applied = { name: string; checksum: string; isFinished: boolean };
 
-/** Two levels up from `src/platform` as from `dist/platform`. */
+/** Two levels up, both from `src/platform` and from `dist/platform`. */
 const FOLDER = new URL('../../prisma/migrations', import.meta.url);
-/** Prisma's own number. */
+/** The advisory lock that Prisma uses. */
 const LOCK = 72_707_369;
 const LOCK_WAIT_MS = 60_000;
 const NO_SUCH_TABLE = '42P01';
@@ -20,27 +20,26 @@ const NOT_IN_A_TRANSACTION = '25001';
 const NOT_ALLOWED = '42501';
 
 /**
- * Brings the database to the schema of this version, as `prisma migrate deploy` does and without
- * its engine, which would be downloaded. Folders, table, checksums and lock are the same: either
- * goes on from the other. Of several processes at once one applies, and the others wait for it, a
- * minute at most. A database that is ahead is left as it is: during an upgrade the next version has
- * migrated while this one still serves.
- * @param folder of migration folders
- * @returns the names of what was applied, in their order
- * @throws {UserFacingError} when a migration fails, failed earlier, or was edited after it had been
- * applied; and when
- *   the role may not migrate
- * @throws the database's error when it cannot be reached
+ * Brings the database to the schema of this version, as `prisma migrate deploy` does, but without
+ * its engine, which would have to be downloaded. Folders, table, checksums and lock are the same,
+ * so either tool can continue after the other. If several processes start at once, one applies the
+ * migrations and the others wait for it, at most a minute. A database with newer migrations is left
+ * unchanged: during an upgrade, the next version has migrated it while this one still serves.
+ * @param folder the folder that contains the migration folders
+ * @returns the names of the applied migrations, in order
+ * @throws {UserFacingError} if a migration fails, failed earlier, or was edited after it was
+ * applied, or if the role may not migrate
+ * @throws the database's error if the database cannot be reached
  */
 export async function applyMigrations(databaseUrl: string, folder: URL | string = FOLDER): Promise<string[]> {
   const migrations = await readMigrations(folder instanceof URL ? fileURLToPath(folder) : folder);
   const session = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000, keepAlive: true });
-  // The query that is under way fails of it, too.
+  // If the connection breaks, the running query fails, too.
   session.on('error', () => undefined);
   await session.connect();
   try {
-    // The usual start asks one question and takes no lock, which the next version may hold for an
-    // hour.
+    // The usual start runs one query and takes no lock, because the next version may hold the lock
+    // for an hour.
     const before = (await readApplied(session)) ?? [];
     const isWhole = migrations.every(({ name }) => before.some((row) => row.name === name && row.isFinished));
     if (isWhole && pendingOf(migrations, before).length === 0) return [];
@@ -50,10 +49,10 @@ export async function applyMigrations(databaseUrl: string, folder: URL | string 
     return pending.map(({ name }) => name);
   } catch (error) {
     if (!(error instanceof pg.DatabaseError && error.code === NOT_ALLOWED)) throw error;
-    const advice = 'Run migrate with the address of the owner of the tables in DATABASE_DIRECT_URL';
+    const advice = 'Set DATABASE_DIRECT_URL to the address of the owner of the tables, and run migrate';
     throw new UserFacingError(`This role may not migrate the database: ${error.message}. ${advice}.`);
   } finally {
-    // Ends the lock as well.
+    // This also releases the lock.
     await session.end();
   }
 }
@@ -65,7 +64,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   return Promise.all(names.sort().map(read));
 }
 
-/** What was begun and not rolled back; null: the table is not there. */
+/** Migrations that were started and not rolled back. Null if the table does not exist. */
 async function readApplied(session: pg.Client): Promise<Applied[] | null> {
   try {
     const { rows } = await session.query<Applied>(
@@ -83,21 +82,24 @@ function pendingOf(migrations: Migration[], applied: Applied[]): Migration[] {
   for (const { name, sql } of migrations) {
     const row = applied.find((one) => one.name === name);
     if (row?.isFinished === false)
-      throw new UserFacingError(`Migration ${name} began and did not end. ${repair(name)}`);
+      throw new UserFacingError(`Migration ${name} was started but did not finish. ${repair(name)}`);
     if (row !== undefined && !isTextOf(sql, row.checksum))
-      throw new UserFacingError(`Migration ${name} was edited after it was applied: restore it, and write a new one.`);
+      throw new UserFacingError(
+        `Migration ${name} was edited after it was applied. Restore it, and put the change into a new migration.`,
+      );
   }
   const pending = migrations.filter(({ name }) => !applied.some((row) => row.name === name));
-  // What this version lacks was added after its own, unless its own were never here.
+  // Migrations that this version does not know were added by a later version, unless its own
+  // migrations were never applied here.
   if (applied.length > 0 && pending.length > 0 && pending[0] === migrations[0])
     throw new UserFacingError(
-      'Other migrations made this database, as before version 1: name an empty one in DATABASE_URL.',
+      'This database was made by other migrations, as before version 1. Set DATABASE_URL to an empty database.',
     );
   return pending;
 }
 
-// Polls rather than wait in one query, which would hold a snapshot: CREATE INDEX CONCURRENTLY in
-// the other process waits for all of them.
+// Poll instead of waiting in one query. A waiting query would hold a snapshot, and CREATE INDEX
+// CONCURRENTLY in the other process waits for all snapshots.
 async function takeLock(session: pg.Client): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   while (Date.now() < deadline) {
@@ -106,14 +108,16 @@ async function takeLock(session: pg.Client): Promise<void> {
     await sleep(100);
   }
   throw new UserFacingError(
-    'Another process has been migrating the database for a minute: start again when it is done.',
+    'Another process has been migrating the database for a minute. Start again when it has finished.',
   );
 }
 
 async function openTable(session: pg.Client): Promise<Applied[]> {
   const tables = await session.query('SELECT FROM pg_tables WHERE schemaname = current_schema() LIMIT 1');
   if (tables.rowCount !== 0)
-    throw new UserFacingError('The database holds tables of another program: name an empty one in DATABASE_URL.');
+    throw new UserFacingError(
+      'The database contains tables of another program. Set DATABASE_URL to an empty database.',
+    );
   await session.query(
     `CREATE TABLE _prisma_migrations (
        id varchar(36) PRIMARY KEY NOT NULL, checksum varchar(64) NOT NULL, finished_at timestamptz,
@@ -123,9 +127,9 @@ async function openTable(session: pg.Client): Promise<Applied[]> {
   return [];
 }
 
-// Script and row are sent as one text, which is one transaction: a process that dies, or a script
-// that fails, leaves neither. A row that is there afterwards means that the script ended its
-// transaction itself, or had to be sent alone.
+// The script and its row are sent as one text, which is one transaction. If the process dies or the
+// script fails, neither remains. A row that remains means that the script ended its transaction
+// itself, or had to be sent alone.
 async function apply(session: pg.Client, { name, sql }: Migration): Promise<void> {
   const id = randomUUID();
   const values = [id, sha256(sql), name].map((value) => pg.escapeLiteral(value)).join(', ');
@@ -140,12 +144,12 @@ async function apply(session: pg.Client, { name, sql }: Migration): Promise<void
     if (!(error instanceof pg.DatabaseError)) throw error;
     await session.query('ROLLBACK');
     const half = await session.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, error.message]);
-    const advice = half.rowCount === 0 ? 'It left nothing behind, and is tried again at the next start.' : repair(name);
+    const advice = half.rowCount === 0 ? 'It was rolled back, and the next start tries it again.' : repair(name);
     throw new UserFacingError(`Migration ${name} failed: ${error.message}. ${advice}`);
   }
 }
 
-/** Whether a script is the one of a checksum; git may check it out with other line ends. */
+/** Whether a script has this checksum. Git may check the script out with other line endings. */
 function isTextOf(sql: string, checksum: string): boolean {
   const unix = sql.replaceAll('\r\n', '\n');
   return [sql, unix, unix.replaceAll('\n', '\r\n')].some((text) => sha256(text) === checksum);
@@ -157,5 +161,5 @@ function sha256(text: string): string {
 
 function repair(name: string): string {
   const done = `UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${name}' AND finished_at IS NULL`;
-  return `See what it left in the database, undo that, then run: ${done}`;
+  return `Find out what it changed in the database, undo that, then run: ${done}`;
 }

@@ -1,14 +1,14 @@
 import { code as currencyByCode } from 'currency-codes';
 
 /**
- * Money is a count of minor units (bigint) and an ISO 4217 currency. It becomes text with a decimal
- * point only at the edges, and no float ever holds it.
+ * Money is a number of minor units (bigint) and an ISO 4217 currency. It becomes a decimal text
+ * only at the edges of the program, and is never stored in a float.
  */
 export type Money = { amount: bigint; currency: string };
 
 /**
  * `2500n` NGN is `"25.00"`, `2500n` XOF is `"2500"`.
- * @throws RangeError for a code unknown to ISO 4217
+ * @throws RangeError if ISO 4217 does not have the code
  */
 export function formatMajor({ amount, currency }: Money, digits = minorDigits(currency)): string {
   if (digits === null) throw new RangeError(`${currency} is not an ISO 4217 currency`);
@@ -17,15 +17,15 @@ export function formatMajor({ amount, currency }: Money, digits = minorDigits(cu
   return digits === 0 ? sign + text : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** The largest amount that PostgreSQL's bigint holds. */
+/** The largest value of PostgreSQL's bigint. */
 const MAX_MINOR = 2n ** 63n - 1n;
-// No exponent, no separators.
+// No exponent and no separators.
 const DECIMAL = /^(-?)(\d{1,15})(?:\.(\d{1,30}))?$/;
 
 /**
- * Minor units of a decimal text, exactly: `"25.5"` NGN is `2550n`. Null when the text is not a
- * plain decimal or is finer than the currency's minor unit (`"99.995"` NGN): rounding would turn a
- * wrong amount into a right one.
+ * The minor units of a decimal text, exactly: `"25.5"` NGN is `2550n`. Null if the text is not a
+ * plain decimal, or is finer than the currency's minor unit (`"99.995"` NGN), because rounding
+ * could turn a wrong amount into a right one.
  */
 export function parseMajor(text: string, currency: string, digits = minorDigits(currency)): bigint | null {
   const [, sign, whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
@@ -36,8 +36,8 @@ export function parseMajor(text: string, currency: string, digits = minorDigits(
 }
 
 /**
- * Whether two positive amounts differ by a power of ten: the mark of major and minor units mixed
- * up.
+ * Whether two positive amounts differ by a power of ten, which suggests that major and minor units
+ * were mixed up.
  */
 export function isPowerOfTenApart(a: bigint, b: bigint): boolean {
   const larger = a < b ? b : a;
@@ -47,26 +47,27 @@ export function isPowerOfTenApart(a: bigint, b: bigint): boolean {
   return scaled === larger;
 }
 
-// The ISO 4217 list is that of the package `currency-codes`: Intl's decimals differ from ISO 4217.
-// What it lacks, and what is no money, stands here.
+// The decimals come from the package `currency-codes`, because those of Intl differ from ISO 4217.
+// The constants below add the missing codes and exclude the codes that are not money.
 const NEWER: ReadonlyMap<string, number> = new Map([['XCG', 2]]);
 /**
- * Metals, drawing rights, units of account between banks, codes for tests and for "no currency".
+ * Metals, special drawing rights, units of account between banks, codes for tests and for "no
+ * currency".
  */
 const NO_MONEY = new Set('XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' '));
 /**
- * Amounts in them can be read, but no shopper can pay in them: funds codes and withdrawn
- * currencies.
+ * Funds codes and withdrawn currencies. Amounts in them can be read, but no shopper can pay in
+ * them.
  */
 const NOT_PAYABLE = new Set('BOV CHE CHW CLF COU MXV USN UYI UYW ANG BGN CUC'.split(' '));
 
-// Cached, because the package searches its whole list at each lookup. Only currencies are: a few
-// hundred.
+// Cached, because the package searches its whole list at each lookup. Only currencies are cached: a
+// few hundred.
 const knownDigits = new Map<string, number>();
 
 /**
- * Decimal digits of a currency's minor unit by ISO 4217 (NGN 2, XOF 0, KWD 3); null for a code that
- * is no money.
+ * The number of decimal digits of a currency by ISO 4217 (NGN 2, XOF 0, KWD 3). Null if the code is
+ * not money.
  */
 export function minorDigits(currency: string): number | null {
   const known = knownDigits.get(currency);
@@ -77,14 +78,11 @@ export function minorDigits(currency: string): number | null {
   return digits;
 }
 
-/**
- * The currency that a text names, for something to be paid; null for a code that no shopper can pay
- * in.
- */
+/** The currency that a text names, if a shopper can pay in it; otherwise null. */
 export function payableCurrency(text: string): string | null {
   const code = text.toUpperCase();
   return minorDigits(code) === null || NOT_PAYABLE.has(code) ? null : code;
 }
 
-/** The message for people, where {@link payableCurrency} returns null. */
+/** The message if {@link payableCurrency} returns null. */
 export const MUST_BE_PAYABLE = 'must be the ISO 4217 code of a currency that people pay in, like "NGN"';

@@ -4,9 +4,8 @@ import { inspect } from 'node:util';
 const REDACTED = '[redacted]';
 
 /**
- * A value that must not reach a log, a page or an error. Every way of turning an object into text
- * prints `[redacted]`; {@link Secret.reveal} is the one way to the value, so its callers can be
- * counted.
+ * A value that must not appear in a log, a page or an error. Every conversion to text prints
+ * `[redacted]`. Only {@link Secret.reveal} returns the value, so all uses can be found.
  */
 export class Secret {
   readonly #value: string;
@@ -37,8 +36,8 @@ export class Secret {
 }
 
 /**
- * Whether a text is the secret. Digests of one length are compared in constant time: no timing
- * leak.
+ * Whether a text equals the secret. Digests of the same length are compared in constant time, so
+ * that the duration reveals nothing.
  */
 export function isSecret(given: string, secret: Secret): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,8 +1,8 @@
-/** An error that a person can mend from the message alone: a stack trace would only hide it. */
+/** An error that a person can fix from the message alone. It is shown without a stack trace. */
 export class UserFacingError extends Error {
   readonly exitCode: number;
 
-  /** @param exitCode of a process that ends because of it */
+  /** @param exitCode exit code of the process if this error ends it */
   constructor(message: string, exitCode = 1) {
     super(message);
     this.exitCode = exitCode;

@@ -83,6 +83,6 @@ test('a person can hold a message until somebody sends it again, and a sent mess
   expect((await unsent(orderId))?.held_by).toBe('Ada');
   expect(await act('messages', 'resend', id)).toMatchObject({ exit: 0 });
   await isSent(orderId);
-  expect(await hold()).toMatchObject({ exit: 1, err: expect.stringMatching(/sent already/) });
+  expect(await hold()).toMatchObject({ exit: 1, err: expect.stringMatching(/already sent/) });
   expect(await act('messages', 'resend', 'msg_none')).toMatchObject({ exit: 64 });
 });

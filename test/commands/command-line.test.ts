@@ -52,36 +52,36 @@ test.each<[string, string[], RegExp]>([
   ['an option of acting commands only', ['cases', 'list', ...BY], /Unknown option '--by'/],
   ['an option without its value', ['orders', 'cancel', 'x', '--note'], /--note <value>.* argument missing/],
   ['too many words', ['cases', 'show', '7', '8'], /"8"/],
-  ['a missing word', ['cases', 'show'], /^ID is needed: its number, as cases list shows it/],
-  ['a missing option', ['orders', 'cancel', 'x', ...BY], /^--note NOTE is needed: why/],
-  ['an empty reason', ['orders', 'cancel', 'x', '--note', ' ', ...BY], /^--note NOTE is not right: why/],
-  ['no person', ['orders', 'cancel', 'x', '--note', 'y'], /^--by BY is needed: who you are/],
+  ['a missing word', ['cases', 'show'], /^ID is missing: the number of the case, as cases list shows it/],
+  ['a missing option', ['orders', 'cancel', 'x', ...BY], /^--note NOTE is missing: the reason/],
+  ['an empty reason', ['orders', 'cancel', 'x', '--note', ' ', ...BY], /^--note NOTE is not valid: the reason/],
+  ['no person', ['orders', 'cancel', 'x', '--note', 'y'], /^--by BY is missing: the name of the person/],
   [
     'the program as a person',
     ['orders', 'cancel', 'x', '--note', 'y', '--by', 'Schedule'],
-    /^--by BY is not right: who you are, a person/,
+    /^--by BY is not valid: the name of the person/,
   ],
-  ['a case that is no number', ['cases', 'show', 'seven'], /^ID is not right: its number/],
+  ['a case that is no number', ['cases', 'show', 'seven'], /^ID is not valid: the number of the case/],
   [
     'an unknown decision',
     ['cases', 'decide', '7', '--as', 'eat', '--note', 'y', ...BY],
-    /^--as accept\|refund.* is not right: what became of it/,
+    /^--as accept\|refund.* is not valid: the decision about/,
   ],
   [
     'an unknown currency',
     ['checkouts', 'stop', 'XXX', '--note', 'y', ...BY],
-    /^CURRENCY is not right: the ISO 4217 code/,
+    /^CURRENCY is not valid: the ISO 4217 code/,
   ],
-  ['an invalid month', ['books', '2026-13'], /^MONTH is not right: one like 2026-10/],
-  ['an unknown export', ['export', 'money'], /is not right: one of orders, cases, runs/],
+  ['an invalid month', ['books', '2026-13'], /^MONTH is not valid: a month like 2026-10/],
+  ['an unknown export', ['export', 'money'], /is not valid: one of orders, cases, runs/],
   [
     'a time without a zone',
     ['reconcile', '--since', '2026-10-31T00:00:00'],
-    /^--since SINCE is not right: .* a time with its zone/,
+    /^--since SINCE is not valid: .* a time with its zone/,
   ],
-  ['an invalid day', ['activity', '2026-02-30'], /^DAY is not right: today, yesterday/],
+  ['an invalid day', ['activity', '2026-02-30'], /^DAY is not valid: today, yesterday/],
   ['an option in place of a value', ['cases', 'decide', '7', '--note', '--elsewhere', ...BY], /--note.* is ambiguous/],
-  ['an invalid address', ['erase', 'ada', ...BY], /^EMAIL is not right: an e-mail address/],
+  ['an invalid address', ['erase', 'ada', ...BY], /^EMAIL is not valid: an e-mail address/],
 ])('%s exits with 64 and says what to do', async (_, words, sentence) => {
   expect([await runCommand(words), said.out]).toEqual([64, '']);
   expect(said.err).toMatch(sentence);
@@ -91,5 +91,5 @@ test.each<[string, string[], RegExp]>([
 test('an invalid configuration exits with 78 before anything is opened', async () => {
   const cli = startProcess('src/cli.ts', {}, ['cases', 'list']);
   expect([await cli.end(), cli.stdout()]).toEqual([78, '']);
-  expect(cli.stderr()).toContain('DATABASE_URL: is needed');
+  expect(cli.stderr()).toContain('DATABASE_URL: is required');
 });

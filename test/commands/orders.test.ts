@@ -40,7 +40,7 @@ test('an address with several orders, or with none, exits with 64 and says so', 
   for (const { orderId } of [waiting, second]) expect(several.err).toContain(orderId);
   expect(several.err).not.toContain(paid.orderId);
   const none = await shop.command(['explain', 'nobody@example.com']);
-  expect(none).toMatchObject({ exit: 64, err: expect.stringMatching(/no order nobody@example.com: name it by/) });
+  expect(none).toMatchObject({ exit: 64, err: expect.stringMatching(/no order nobody@example.com. Name an order by/) });
 });
 
 test('orders list takes a word or a date, shows major units, and masks addresses', async () => {
@@ -64,10 +64,10 @@ test('a refund is recorded once per number, up to the amount paid', async () => 
     act(shop, 'orders', 'refund', paid.orderId, amount, '--number', number);
   expect(await refund('10.00', 'RF-1')).toMatchObject({
     exit: 0,
-    out: 'NGN 10.00 is written down as refunded, number RF-1.',
+    out: 'NGN 10.00 is recorded as refunded, number RF-1.',
   });
   expect(await refund('10', 'RF-1')).toMatchObject({ exit: 0 });
-  expect(await refund('11', 'RF-1')).toMatchObject({ exit: 1, err: expect.stringMatching(/another refund/) });
+  expect(await refund('11', 'RF-1')).toMatchObject({ exit: 1, err: expect.stringMatching(/Another refund/) });
   expect(await refund('8490.01', 'RF-2')).toMatchObject({
     exit: 1,
     err: expect.stringMatching(/Only NGN 8,490.00 can/),

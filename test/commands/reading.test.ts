@@ -18,7 +18,7 @@ describe.each<[string, Record<string, string>]>([
   test('after-restore without a change asks for no name', async () => {
     expect(await shop.command(['after-restore'], env)).toEqual({
       exit: 0,
-      out: 'No money is without an order.',
+      out: 'All money belongs to an order.',
       err: '',
     });
     expect(await shop.command(['after-restore', '--json'], env)).toMatchObject({ exit: 0, out: '[]', err: '' });
@@ -33,11 +33,11 @@ describe.each<[string, Record<string, string>]>([
     const { orderId } = await shop.checkout();
     const adopt = ['after-restore', orderId, '--adopt', 'x'.repeat(26)];
     const unnamed = await shop.command(adopt, env);
-    expect(unnamed).toMatchObject({ exit: 64, out: '', err: expect.stringMatching(/^--by BY is (needed|not right)/) });
+    expect(unnamed).toMatchObject({ exit: 64, out: '', err: expect.stringMatching(/^--by BY is (missing|not valid)/) });
     const named = await shop.command([...adopt, '--by', 'Ada'], env);
     expect(named).toMatchObject({ exit: 1, out: '', err: expect.stringMatching(/without an order/) });
     const program = await shop.command([...adopt, '--by', 'Schedule'], env);
-    expect(program).toMatchObject({ exit: 64, err: expect.stringMatching(/^--by BY is not right/) });
+    expect(program).toMatchObject({ exit: 64, err: expect.stringMatching(/^--by BY is not valid/) });
   });
 });
 

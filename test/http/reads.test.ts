@@ -44,7 +44,12 @@ test.each([
 ])('a missing resource (%s) is reported in the same words', async (_name, path) => {
   const { body } = await shop.request('GET', path);
   const instance = path.split('?')[0];
-  expect(body).toEqual({ type: '/problems/not-found', title: 'There is nothing here', status: 404, instance });
+  expect(body).toEqual({
+    type: '/problems/not-found',
+    title: 'Nothing was found at this address',
+    status: 404,
+    instance,
+  });
 });
 
 /** The orders that a stream sends, one after the other. */

@@ -13,7 +13,7 @@ import {
   words,
 } from '../../src/gateway/adapter-helpers.ts';
 
-// The parts of adapters, each by itself.
+// Each building block of adapters, tested separately.
 
 const classOf = words({ paid: ['success', 'paid'], pending: ['pending'], failed: ['failed'] });
 
@@ -22,7 +22,7 @@ test.each([
   ['pending', 'pending'],
   ['failed', 'FAILED'],
   ['unknown', 'settled true 200 failed/paid'],
-])('words: %s is %s', (status, list) => {
+])('words classifies as %s: %s', (status, list) => {
   const said = list.split(' ').map((word) => classOf(` ${word}`));
   expect(said).toEqual(said.map(() => status));
 });
@@ -33,7 +33,7 @@ test.each<[string | null, unknown]>([
   ['b', { data: null, link: 'b' }],
   [null, { data: 7 }],
   [null, null],
-])('the first text is %j in %j', (found, answer) => {
+])('firstText returns %j for %j', (found, answer) => {
   expect(firstText(answer, ['data', 'data.link', 'link'])).toBe(found);
 });
 
@@ -45,7 +45,7 @@ test.each<['test' | 'live' | null, object]>([
   ['live', { livemode: true }],
   ['live', { environment: 'production' }],
   [null, { mode: 'card' }],
-])('P10: the mode is %j of %j', (mode, record) => {
+])('modeOf returns %j for %j', (mode, record) => {
   expect(modeOf(record)).toBe(mode);
 });
 
@@ -59,11 +59,11 @@ test.each<[object]>([
   ...each(`${AMOUNTS} ${TAKEN}`, 200),
   ...each(STATUSES, 'PENDING'),
   ...each('refunded reversed disputed', true),
-  // E1: the status may be the call's own.
+  // The status may be that of the call.
   [{ payment: { status: 'PENDING', amount: 8500 } }],
   [{ transaction: { status: 'PENDING', reference: 'a' } }],
   [{ amount: { value: 8500, currency: 'USD' } }],
-])('E1, M24: a paid record is doubted beside %j', (fields) => {
+])('a paid record is doubted if it contains %j', (fields) => {
   expect(doubtAbout({ ...RECORD, ...fields }, classOf)).toMatch(/./);
 });
 
@@ -72,7 +72,7 @@ test.each<[object]>([
   [{ fees: 127.5, net_amount: 8372.5, adjusted_received_amount: 8372.5 }],
   [{ paid_amount: '8500.00', amountReceived: 8500, paymentStatus: 'paid' }],
   [{ customer: { status: 'pending' }, refunded: false, livemode: true }],
-])('M24: a paid record is not doubted beside %j', (fields) => {
+])('a paid record is not doubted if it contains %j', (fields) => {
   expect(doubtAbout({ ...RECORD, ...fields }, classOf)).toBeNull();
 });
 
@@ -87,11 +87,11 @@ test.each<[string[], unknown]>([
   [['b', 'c'], { data: [{ reference: 'b' }, { reference: 'c' }] }],
   [[], { event: 'x', data: { id: 7, reference: 7 } }],
   [[], null],
-])('P20: the references are %j in %j', (references, body) => {
+])('referencesIn finds %j in %j', (references, body) => {
   expect(referencesIn(body)).toEqual(references);
 });
 
-test('P20: references stand where the adapter says', () => {
+test('references are read from the path that the adapter sets', () => {
   expect(referencesIn({ data: { order: { ref: 'a' } } }, 'order.ref')).toEqual(['a']);
 });
 
@@ -100,15 +100,15 @@ const [byPage, byOffset, byLink] = [pages({ page: 'page' }), offsets({ offset: '
 const byCursor = cursor({ parameter: 'page', at: 'meta.next' });
 
 test.each<[string, string | null, string | null]>([
-  ['numbered pages go on', byPage({}, HERE), '/l?page=4&skip=50'],
-  ['an empty page ends them', byPage({}, { ...HERE, rows: 0 }), null],
-  ['or the page says so', pages({ page: 'page', isLast: () => true })({}, HERE), null],
+  ['numbered pages continue', byPage({}, HERE), '/l?page=4&skip=50'],
+  ['an empty page is the last one', byPage({}, { ...HERE, rows: 0 }), null],
+  ['isLast marks the last page', pages({ page: 'page', isLast: () => true })({}, HERE), null],
   ['offsets advance by the rows received', byOffset({}, HERE), '/l?page=3&skip=70'],
   ['a cursor is followed', byCursor({ meta: { next: 'a/b' } }, HERE), '/l?page=a%2Fb&skip=50'],
-  ['no cursor is the end', byCursor({ meta: { next: null } }, HERE), null],
-  ['a link is followed on our own host', byLink({ next: 'https://evil.example/l?c=2' }), '/l?c=2'],
-  ['no link is the end', byLink({ next: '' }), null],
-])('E5: %s', (_, next, expected) => {
+  ['a page without a cursor is the last one', byCursor({ meta: { next: null } }, HERE), null],
+  ['the path of a link is followed, but not its host', byLink({ next: 'https://evil.example/l?c=2' }), '/l?c=2'],
+  ['a page without a link is the last one', byLink({ next: '' }), null],
+])('next page: %s', (_, next, expected) => {
   expect(next).toBe(expected);
 });
 
@@ -133,27 +133,27 @@ test.each<[boolean, string, Parameters<typeof hmac>[0], Record<string, string>]>
   [true, 'base64', { ...PLAIN, encoding: 'base64' }, { 'x-mac': mac(BODY, 'base64') }],
   [true, 'SHA-512', { ...PLAIN, algorithm: 'sha512' }, { 'x-mac': mac(BODY, 'hex', 'sha512') }],
   [true, 'a prefix', PREFIXED, { 'x-mac': `sha256=${mac(BODY)}` }],
-  [false, 'a prefix that is missing', PREFIXED, { 'x-mac': mac(BODY) }],
-  [true, 'the first of a list', LISTED, { 'x-mac': `${list(SEC)},v1=00` }],
-  [true, 'the last of a list', LISTED, { 'x-mac': list(SEC).replace('v1', 'v1=00,v1') }],
-  [false, 'a list that is too old', LISTED, { 'x-mac': list(OLD) }],
-  [false, 'a list with another time', LISTED, { 'x-mac': list(OLD).replace(OLD, SEC) }],
-  [true, 'a time in its own header', HEADED, { 'x-mac': stamped(SEC), 'x-time': SEC }],
+  [false, 'a missing prefix', PREFIXED, { 'x-mac': mac(BODY) }],
+  [true, 'the first signature of a list', LISTED, { 'x-mac': `${list(SEC)},v1=00` }],
+  [true, 'the last signature of a list', LISTED, { 'x-mac': list(SEC).replace('v1', 'v1=00,v1') }],
+  [false, 'a list with an old timestamp', LISTED, { 'x-mac': list(OLD) }],
+  [false, 'a list signed with another timestamp', LISTED, { 'x-mac': list(OLD).replace(OLD, SEC) }],
+  [true, 'a timestamp in its own header', HEADED, { 'x-mac': stamped(SEC), 'x-time': SEC }],
   [
     true,
     'header names in capitals',
     { ...HEADED, header: 'X-Mac', timestampHeader: 'X-Time' },
     { 'x-mac': stamped(SEC), 'x-time': SEC },
   ],
-  [false, 'no time', HEADED, { 'x-mac': stamped(SEC) }],
+  [false, 'no timestamp', HEADED, { 'x-mac': stamped(SEC) }],
   [false, 'none', PLAIN, {}],
-  [false, 'that of another body', PLAIN, { 'x-mac': mac('another') }],
-])('a signature is right, %s: %s', (is, _, scheme, headers) => {
+  [false, 'the signature of another body', PLAIN, { 'x-mac': mac('another') }],
+])('the signature check returns %s: %s', (is, _, scheme, headers) => {
   expect(hmac(scheme)({ headers, body: BODY, secret: 'secret', now: NOW })).toBe(is);
   expect(hmac(scheme)({ headers, body: BODY, secret: 'another', now: NOW })).toBe(false);
 });
 
-test('a tolerance without a timestamp is refused when the adapter is loaded', () => {
-  expect(() => hmac({ ...PLAIN, toleranceSec: 300 })).toThrow('neither timestampHeader nor list says where');
-  expect(() => hmac({ ...HEADED, timestampHeader: undefined })).toThrow('neither timestampHeader nor list says where');
+test('hmac throws at once for a tolerance without a timestamp', () => {
+  expect(() => hmac({ ...PLAIN, toleranceSec: 300 })).toThrow('toleranceSec but no timestamp');
+  expect(() => hmac({ ...HEADED, timestampHeader: undefined })).toThrow('toleranceSec but no timestamp');
 });

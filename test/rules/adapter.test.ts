@@ -3,8 +3,8 @@ import sandbox from '../../local/sandbox-adapter.ts';
 import adapter from '../../src/custom/service.ts';
 import { differencesIn, loadExamples, openReader, SECTIONS, type Reader } from '../../tools/examples.ts';
 
-// The shop's own adapter, src/custom/service.ts, against the answers in
-// src/custom/service.examples.json. No other test depends on that adapter.
+// Tests the shop's own adapter, src/custom/service.ts, with the answers in
+// src/custom/service.examples.json. No other test depends on this adapter.
 
 let reader: Reader;
 beforeAll(async () => {
@@ -13,13 +13,13 @@ beforeAll(async () => {
 afterAll(() => reader.close());
 
 test.each(SECTIONS)(
-  '%s: src/custom/service.ts reads each example as src/custom/service.examples.json says',
+  '%s: src/custom/service.ts reads each example as src/custom/service.examples.json expects',
   async (section) => {
     expect(await differencesIn(section, loadExamples(), reader)).toEqual([]);
   },
 );
 
-test('a difference is told with the section, the number and the name of its example, and what differs', async () => {
+test('a difference shows the section, the number and the name of the example, and what differs', async () => {
   const examples = loadExamples();
   const reads = { outcome: 'paid', amount: '1.00 NGN', rows: ['a'] };
   examples.verify = [{ name: 'nothing', status: 200, answer: {}, reads: 'not_found' }];

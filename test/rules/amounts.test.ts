@@ -7,7 +7,7 @@ const MAJOR = { amountUnit: 'major' } as const;
 const MINOR = { amountUnit: 'minor', decimals: { IDR: 0 } } as const;
 const NO_AMOUNTS = ['1e3', '25,00', '8,500.00', '1_000', '+25', ' 25', '25.', '.5', '', '0x19', '२५', 'NaN', '--5'];
 
-// A number is what its shortest text says; a text is a plain decimal.
+// A number means its shortest text. A text must be a plain decimal.
 test.each<[bigint | null, string, string]>([
   [850_000n, 'NGN', '8500'],
   [850_000n, 'NGN', '"8500.00"'],
@@ -30,7 +30,7 @@ test.each<[bigint | null, string, string]>([
   [null, 'XXX', '25'],
   [null, 'ngn', '25'],
   ...NO_AMOUNTS.map((text): [null, string, string] => [null, 'NGN', JSON.stringify(text)]),
-])('E3: %s is what %s %s says', (minor, currency, json) => {
+])('the minor units are %s for %s %s', (minor, currency, json) => {
   expect(fromServiceAmount(JSON.parse(json) as string | number, currency, MAJOR)).toBe(minor);
 });
 
@@ -40,12 +40,12 @@ test.each<[bigint, string, number | null]>([
   [8_500_000n, 'IDR', 85_000],
   [8_500_001n, 'IDR', null],
   [10n ** 15n, 'NGN', null],
-])('P4: %s %s goes out in minor units as %s, and is read so', (amount, currency, sent) => {
+])('%s %s is sent in minor units as %s, and is read back', (amount, currency, sent) => {
   expect(toServiceAmount({ amount, currency }, MINOR)).toBe(sent);
   if (sent !== null) expect(fromServiceAmount(sent, currency, MINOR)).toBe(amount);
 });
 
-test('P4: what goes out is read back exactly, in every unit and currency, as a number and as a text', () => {
+test('every sent amount is read back exactly, in every unit and currency, as a number and as a text', () => {
   const currencies = fc.constantFrom('NGN', 'XOF', 'KWD', 'IDR', 'CLF');
   const sendAndRead = (some: bigint, currency: string, units: typeof MAJOR | typeof MINOR): void => {
     const amount = units === MINOR && currency === 'IDR' ? some * 100n : some;
@@ -58,7 +58,7 @@ test('P4: what goes out is read back exactly, in every unit and currency, as a n
   fc.assert(property, { numRuns: 5_000, seed: 36 });
 });
 
-test('E3: a number is read as exactly what it says, or not at all', () => {
+test('a number is read exactly or not at all', () => {
   const property = fc.property(fc.double({ min: 0, max: 1e16, noNaN: true }), (value) => {
     const read = fromServiceAmount(value, 'KWD', MAJOR);
     if (read !== null) expect(Number(formatMajor({ amount: read, currency: 'KWD' }))).toBe(value);
@@ -70,11 +70,11 @@ test.each<[bigint, string, string]>([
   [2_500n, 'NGN', '25.00'],
   [5n, 'KWD', '0.005'],
   [-1n, 'NGN', '-0.01'],
-])('%s minor units of %s are written %s, and read back', (amount, currency, text) => {
+])('%s minor units of %s are written as %s and read back', (amount, currency, text) => {
   expect([formatMajor({ amount, currency }), parseMajor(text, currency)]).toEqual([text, amount]);
 });
 
-test('currencies have the decimals of ISO 4217, and what is no money has none', () => {
+test('currencies have the decimals of ISO 4217, and codes that are not money have none', () => {
   const digits = ['NGN', 'XOF', 'KWD', 'IDR', 'CLF', 'XAU', 'XXX', 'ngn', 'NAIRA', ''].map(minorDigits);
   expect(digits).toEqual([2, 0, 3, 2, 4, null, null, null, null, null]);
 });
@@ -82,6 +82,6 @@ test('currencies have the decimals of ISO 4217, and what is no money has none', 
 test.each<[string, bigint, bigint[]]>([
   ['are', 8_500n, [850_000n, 85n, 85_000n]],
   ['are not', 8_500n, [8_500n, 8_501n, 0n, -850n, 17_000n, 850_001n]],
-])('M21: amounts that %s a power of ten apart from %s: %j', (are, amount, others) => {
+])('these amounts %s a power of ten apart from %s: %j', (are, amount, others) => {
   for (const other of others) expect([other, isPowerOfTenApart(amount, other)]).toEqual([other, are === 'are']);
 });

@@ -8,14 +8,14 @@ import type { Gateway } from '../../src/gateway/gateway.ts';
 import { createReferences } from '../../src/gateway/references.ts';
 import { readRow } from '../../src/reconciliation/row.ts';
 
-// Adapters are written in JavaScript, too: what is left out there, or is of a class, is read as it
-// is meant.
+// Adapters may be written in JavaScript. They may omit members, or be instances of a class, and are
+// then read as intended.
 
 const REFERENCE = 'abcdefghijklmnopqrstuvwxyz';
 const RECORD = { id: '7', reference: REFERENCE, status: 'SUCCESS', amount: 8500, currency: 'NGN' };
 const references = createReferences(sandbox);
 
-/** @returns the adapter as the program has it, and what it found wrong */
+/** @returns the adapter as the program uses it, and the faults that the check found */
 function check(adapter: unknown): { adapter: ServiceAdapter; faults: AdapterFault[] } {
   const faults: AdapterFault[] = [];
   return { adapter: checkedAdapter(adapter as ServiceAdapter, (fault) => faults.push(fault)), faults };
@@ -27,7 +27,7 @@ function evidence(adapter: ServiceAdapter, record: unknown = RECORD): Evidence {
   if (read === null) throw new Error('the adapter cannot read it');
   return evidenceOf(read, { reference: REFERENCE, mode: 'test' }, adapter, { httpStatus: 200, body: '' });
 }
-/** The sandbox's adapter, with something laid over each reading of it. */
+/** The sandbox's adapter, with members of each reading replaced. */
 const reading = (more: object) => ({
   ...sandbox,
   read: (record: unknown) => {
@@ -45,7 +45,7 @@ test.each<[string, object, object]>([
   ['an empty currency', { currency: '' }, { ...RECORD, currency: null }],
   ['no reference', { reference: undefined }, { ...RECORD, reference: null }],
   ['no amount', { amount: undefined }, { ...RECORD, amount: null }],
-])('a reading with %s is read as one with null there', (_, more, record) => {
+])('a reading with %s is treated as one with null', (_, more, record) => {
   const [{ adapter, faults }, plain] = [check(reading(more)), check(sandbox).adapter];
   expect(adapter.read(RECORD)).toEqual(plain.read(record));
   expect(evidence(adapter)).toEqual(evidence(plain, record));
@@ -53,7 +53,7 @@ test.each<[string, object, object]>([
   expect(faults).toEqual([]);
 });
 
-test('a payment that was paid exactly, and of which the adapter says an empty doubt, is proven', () => {
+test('an exactly paid payment with an empty doubt is proven', () => {
   expect(evidence(check(reading({ doubt: '' })).adapter)).toMatchObject({
     outcome: 'paid',
     balance: 850_000n,
@@ -66,7 +66,7 @@ test('a pending record without a currency is pending', () => {
   expect(evidence(adapter)).toMatchObject({ outcome: 'pending' });
 });
 
-test('an undefined among the references of a webhook takes none of the others', () => {
+test('an undefined reference in a webhook does not affect the others', () => {
   const webhook = { ...sandbox.webhook, references: () => [undefined, REFERENCE, null] };
   const { adapter, faults } = check({ ...sandbox, webhook });
   const named = adapter.webhook.references({}).map((one) => references.parse(one));
@@ -74,7 +74,7 @@ test('an undefined among the references of a webhook takes none of the others', 
   expect(faults).toEqual([]);
 });
 
-test('a row about which isForeign returns nothing is ours', () => {
+test('a row is ours if isForeign returns nothing', () => {
   const history = { ...sandbox.history, isForeign: (row: unknown) => (at(row, 'till') === true ? true : undefined) };
   const { adapter, faults } = check({ ...sandbox, history });
   expect(rowOf(adapter)).toMatchObject({ aside: false, row: { reference: REFERENCE, received: 850_000n } });
@@ -82,7 +82,7 @@ test('a row about which isForeign returns nothing is ours', () => {
   expect(faults).toEqual([]);
 });
 
-/** Everything stands in classes, and members use one another by `this`. */
+/** An adapter of classes whose members use one another by `this`. */
 class History {
   list = '/list';
   days = 90;
@@ -154,7 +154,7 @@ class Service extends Base {
   }
 }
 
-test('an adapter that is an instance of a class is read as a plain object is', () => {
+test('an adapter that is an instance of a class works like a plain object', () => {
   const { adapter, faults } = check(new Service());
   const { amountUnit, decimals, payableDays, checkoutLifetimeMin, reference } = adapter;
   expect({ amountUnit, decimals, payableDays, checkoutLifetimeMin, reference }).toEqual({
@@ -171,7 +171,7 @@ test('an adapter that is an instance of a class is read as a plain object is', (
   expect(faults).toEqual([]);
 });
 
-test('so are its list and its webhooks', () => {
+test('the history and the webhooks of such an adapter work, too', () => {
   const { adapter, faults } = check(new Service());
   const { filters, lagMin, reachesBackDays } = adapter.history;
   expect({ filters, lagMin, reachesBackDays }).toEqual({ filters: true, lagMin: 3, reachesBackDays: 90 });
@@ -191,23 +191,23 @@ test.each<[string, object]>([
   ['that is frozen', Object.freeze({ ...sandbox })],
   ['whose history is frozen', { ...sandbox, history: Object.freeze({ ...sandbox.history }) }],
   ['whose webhook is frozen', { ...sandbox, webhook: Object.freeze({ ...sandbox.webhook }) }],
-])('an adapter %s is read like any other', (_, adapter) => {
+])('an adapter %s works like any other', (_, adapter) => {
   expect(check(adapter as typeof sandbox).adapter.read(RECORD)).toEqual(check(sandbox).adapter.read(RECORD));
 });
 
-test.each([null, '', 0, undefined, false])('a row of which isForeign says %j is our own', (said) => {
+test.each([null, '', 0, undefined, false])('a row is ours if isForeign returns %j', (said) => {
   const isForeign = () => said as unknown as boolean;
   const { adapter, faults } = check({ ...sandbox, history: { ...sandbox.history, isForeign } });
   expect(rowOf(adapter)).toEqual(rowOf(check(sandbox).adapter));
   expect(faults).toEqual([]);
 });
 
-test.each([' ', '\n', '\0', `${' '.repeat(400)}under review`])('the doubt %j stays a doubt', (doubt) => {
+test.each([' ', '\n', '\0', `${' '.repeat(400)}under review`])('the doubt %j remains a doubt', (doubt) => {
   const { doubt: read } = check(reading({ doubt })).adapter.read(RECORD) ?? {};
   expect(read).toMatch(/./);
 });
 
-test('a reading whose members are getters of a class is read whole', () => {
+test('a reading with getters of a class is read completely', () => {
   class Read {
     get mode() {
       return 'live' as const;

@@ -13,7 +13,7 @@ const QUIET = { held: 0n, missing: 0n, notShown: 0n, reinstated: 0n };
 const AGREES: Standing = { ...QUIET, excessOutflow: 0n, isShort: false };
 type Sources = { verify?: Partial<Standing>; history?: Partial<Standing> };
 
-/** Held and missing money, and what came back, are the larger figure of the two sources. */
+/** For held, missing and reinstated money, the larger figure of the two sources counts. */
 function positionOf({ verify: ofVerify, history: ofHistory }: Sources, expected = 8_500n): Position {
   const [verify, history] = [
     { ...AGREES, ...ofVerify },
@@ -25,7 +25,7 @@ function positionOf({ verify: ofVerify, history: ofHistory }: Sources, expected 
   return { expected, held: larger('held'), missing: larger('missing'), notShown, reinstated, verify, history };
 }
 
-/** An open order of NGN 8500 minor units, of which no source reports anything. */
+/** An open order of NGN 8500 minor units, about which no source reports anything. */
 const NOTHING: Facts = {
   position: positionOf({}, 0n),
   reported: { verify: { transactions: [], isUncertain: false }, history: { transactions: [], isUncertain: false } },
@@ -42,18 +42,19 @@ const NOTHING: Facts = {
 const held = (amount: bigint, verify: Facts['verify'] = says(amount)): Facts => {
   return { ...NOTHING, position: positionOf({ verify: { held: amount } }, 0n), verify };
 };
-/** A paid order, and what the sources say against its books. */
+/** A paid order, with the reports of the sources compared to its books. */
 const paid = (sources: Sources, more: Partial<Facts> = {}): Facts => {
   const order = { ...ORDER, isPaid: true };
   return { ...NOTHING, position: positionOf(sources), order, isInProof: true, verify: says(8_500n), ...more };
 };
-/** The source lacks money. */
+/** The source shows less money than expected. */
 const lacks = (missing: bigint): Partial<Standing> => ({ missing, isShort: true });
-/** The source reports that the money went. */
+/** The source reports that the money went out. */
 const gone = (missing: bigint): Partial<Standing> => ({ ...lacks(missing), excessOutflow: missing });
 const classesOf = (facts: Facts): string[] => classify(facts).map((one) => one.class);
 
-// Why money is held. All of the later reasons are true as well: the first that fits is said.
+// The reasons to hold money. All later reasons are true as well, and the first one that applies is
+// used.
 const DOUBTED = says(0n, 'amount_received differs');
 const EVERYTHING = { ...held(85_000n, DOUBTED), order: null, currency: 'USD', isDecided: true, isInProof: true };
 const REASONS: [CaseClass, Partial<Facts>][] = [
@@ -76,7 +77,7 @@ const reasons = REASONS.map(([name], index): [string, Facts] => {
   return [name, Object.assign({}, EVERYTHING, ...REASONS.slice(0, index + 1).map(([, change]) => change)) as Facts];
 });
 
-test.each(reasons)('of the reasons to hold money, %s comes before those below', (name, facts) => {
+test.each(reasons)('the reason %s to hold money has priority over those below', (name, facts) => {
   expect(classify(facts)).toMatchObject([{ class: name, held: facts.position.held, missing: 0n }]);
 });
 
@@ -86,15 +87,15 @@ test.each<[CaseClass, bigint, bigint]>([
   ['overpaid', 17_000n, 8_500n],
   ['contradicted', 17_000n, 8_400n],
   ['contradicted', 8_500n, 8_500n],
-])('it is %s when %i is held and verify shows %i', (name, amount, balance) => {
+])('the class is %s if %i is held and verify shows %i', (name, amount, balance) => {
   expect(classesOf(held(amount, says(balance)))).toEqual([name]);
 });
 
 const IN_HISTORY = { isInHistory: true };
 
 test.each<[CaseClass, bigint, string, Facts]>([
-  ['reversed', 500n, 'verify reports that it went', paid({ verify: gone(500n) })],
-  ['reversed', 500n, 'the history reports that it went', paid({ history: gone(500n) }, IN_HISTORY)],
+  ['reversed', 500n, 'verify reports an outflow', paid({ verify: gone(500n) })],
+  ['reversed', 500n, 'the history reports an outflow', paid({ history: gone(500n) }, IN_HISTORY)],
   [
     'reversed',
     8_500n,
@@ -123,11 +124,11 @@ test.each<[CaseClass, bigint, string, Facts]>([
     'kept money went',
     { ...NOTHING, isDecided: true, position: positionOf({ verify: gone(500n) }, 8_500n) },
   ],
-])('missing money is %s: %i, where %s', (name, missing, _, facts) => {
+])('missing money is %s: %i, if %s', (name, missing, _, facts) => {
   expect(classify(facts)).toMatchObject([{ class: name, held: 0n, missing }]);
 });
 
-test('a refund that no source reports is told when it is late, and one that came back is told at once', () => {
+test('a refund that no source shows becomes a case when it is late, and a reinstated one immediately', () => {
   const facts = paid({ verify: { notShown: 2_500n, reinstated: 1_000n } });
   expect(classify(facts)).toMatchObject([{ class: 'refund_not_shown', held: 0n, missing: 1_000n }]);
   expect(classify({ ...facts, isOutflowLate: true })).toMatchObject([{ class: 'refund_not_shown', missing: 2_500n }]);
@@ -136,18 +137,18 @@ test('a refund that no source reports is told when it is late, and one that came
 
 test.each<[string, CaseClass[], Partial<Facts>]>([
   ['a word that nobody knows', ['unknown_status'], { verify: word('unknown') }],
-  ['M20: a success that proves nothing', ['unproven'], { verify: word('unproven', 'its amount is not above zero') }],
-  ['nothing readable for a day', ['unreadable'], { isUnreadable: true, verify: word('unknown') }],
+  ['a success that proves nothing', ['unproven'], { verify: word('unproven', 'its amount is not above zero') }],
+  ['no readable answer for a day', ['unreadable'], { isUnreadable: true, verify: word('unknown') }],
   ['no answer yet', [], {}],
-  ['in a currency that the order is not in', [], { currency: 'USD', verify: word('unknown') }],
+  ['an answer in another currency than the order', [], { currency: 'USD', verify: word('unknown') }],
   ...['pending', 'failed', 'expired', 'reversed', 'not_found'].map((outcome): [string, CaseClass[], Partial<Facts>] => {
     return [outcome, [], { verify: word(outcome) }];
   }),
-])('nothing is received: %s is %j', (_, classes, facts) => {
+])('if nothing is received, %s is %j', (_, classes, facts) => {
   expect(classesOf({ ...NOTHING, ...facts })).toEqual(classes);
 });
 
-test('what is missing is said before what is held, then what is not shown, and words only where nothing is held', () => {
+test('missing money comes first, then held money, then refunds not shown, and status words only if nothing is held', () => {
   const sources = { verify: gone(100n), history: { held: 8_400n, reinstated: 1n } };
   const facts = paid(sources, { verify: word('unknown') });
   expect(classesOf(facts)).toEqual(['reversed', 'charged_again', 'refund_not_shown']);
@@ -161,13 +162,13 @@ const reports = (verify: Transaction[], history: Transaction[] = []): Partial<Fa
   };
 };
 
-test('M8: an explanation covers what was seen of the sources that say so, and nothing else', () => {
+test('an explanation covers only the reports that were seen, of the sources that support the case', () => {
   const digest = (facts: Facts): string => Buffer.from(classify(facts)[0]?.digest ?? []).toString('hex');
   const short = { verify: gone(3_500n) };
   const seen = paid(short, reports([CHARGE]));
   const same = { ...seen, isDecided: true, verify: null, order: { ...CLOSED, amount: 1n } };
   expect(digest(same)).toBe(digest(seen));
-  // What a source reports that misses nothing is no news about this loss.
+  // A report without missing money is not news about this loss.
   expect(digest({ ...seen, ...reports([CHARGE], [{ ...CHARGE, outflow: 0n }]) })).toBe(digest(seen));
   const all = [
     seen,
@@ -187,7 +188,7 @@ test('M8: an explanation covers what was seen of the sources that say so, and no
   expect(new Set(all.map(digest)).size).toBe(all.length);
 });
 
-// A paid order, one more refund or reading, and one more answer. Steps are a day apart.
+// A paid order, one more refund or history reading, and one more answer. Steps are a day apart.
 const CLEAR: Answer = { outcome: 'paid', id: 'c1', isHere: true, received: 8_500n, balance: 8_500n, isDoubted: false };
 const FAILED: Answer = { ...CLEAR, outcome: 'failed', received: null, balance: 0n };
 const REVERSED: Answer = { ...FAILED, outcome: 'reversed' };
@@ -206,7 +207,7 @@ function told({ first, refunded, history, answer }: Told): string[] {
 
 test.each<[string[], string, Told]>([
   [[], 'verify reports it', { answer: CLEAR }],
-  [[], 'no source was asked again', {}],
+  [[], 'no source was read again', {}],
   [['contradicted 1'], 'verify reports a unit less', { answer: { ...CLEAR, received: 8_499n, balance: 8_499n } }],
   [['reversed 1'], 'verify reports a unit as gone', { answer: { ...CLEAR, balance: 8_499n } }],
   [['contradicted 8500'], 'verify says failed', { answer: FAILED }],
@@ -216,11 +217,11 @@ test.each<[string[], string, Told]>([
   [['absent_from_history 8500'], 'the history lacks it', { history: [] }],
   [['reversed 8500'], 'the history lacks it, and verify says failed', { history: [], answer: FAILED }],
   [[], 'a refund is booked, and verify reports the rest', { refunded: 8_000n, answer: { ...CLEAR, balance: 500n } }],
-  [['contradicted 500'], 'M6: a refund is booked, and verify says failed', { refunded: 8_000n, answer: FAILED }],
+  [['contradicted 500'], 'a refund is booked, and verify says failed', { refunded: 8_000n, answer: FAILED }],
   [['reversed 500'], 'a refund is booked, and verify reports all as gone', { refunded: 8_000n, answer: REVERSED }],
   [['reversed 8500'], 'a reversal names no charge', { answer: { ...REVERSED, id: null } }],
   [['reversed 8500'], 'the proof names no charge, and a reversal names one', { first: { id: null }, answer: REVERSED }],
   [['reversed 8500'], 'a charge that was never reported is reversed', { answer: { ...REVERSED, id: 'c2' } }],
-])('M5: of a paid order, the findings are %j where %s', (findings, _, given) => {
+])('the findings about a paid order are %j if %s', (findings, _, given) => {
   expect(told(given)).toEqual(findings);
 });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { statusOf } from '../../src/orders/order.ts';
 import { decide, statusOfPayment, type AnswerSituation } from '../../src/payments/decide.ts';
 
-/** Every combination of the values that each field can have. */
+/** Every combination of the values of all fields. */
 function combinations<Fields extends object>(values: { [Name in keyof Fields]: readonly Fields[Name][] }): Fields[] {
   const fields = Object.entries<readonly unknown[]>(values);
   const each = (all: object[], [name, some]: (typeof fields)[number]): object[] =>
@@ -14,7 +14,7 @@ const ANSWERS = ['paid', 'pending', 'failed', 'expired', 'reversed', 'unknown', 
 const OUTCOMES = [...ANSWERS, 'unreadable'] as const;
 const BOTH = [false, true];
 
-test('M1, M11, M19: of all answers and states of an order, only an exact answer to an open order pays it', () => {
+test('of all answers and states of an order, only an exact answer pays, and only an open order', () => {
   const evidence = combinations<AnswerSituation['evidence']>({
     outcome: OUTCOMES,
     balance: [null, 0n, 1n, 350_000n, 849_999n, 850_000n, 850_001n, 85_000_000n],
@@ -27,7 +27,7 @@ test('M1, M11, M19: of all answers and states of an order, only an exact answer 
   expect(all).toHaveLength(9 * 8 * 3 * 2 * 13 * 2 * 2);
   const paying = all.filter((one) => decide(one) === 'mark-paid');
   expect(paying.map(({ evidence: { balance }, order: about }) => [balance, about?.due])).toEqual([
-    // What is due beside part payments, and the whole price by one payment.
+    // The due rest after part payments, and the whole price by one payment.
     [350_000n, 350_000n],
     [850_000n, 850_000n],
     [850_000n, 350_000n],
@@ -45,8 +45,8 @@ test('M1, M11, M19: of all answers and states of an order, only an exact answer 
 type PaymentFacts = Parameters<typeof statusOfPayment>[0];
 const PAYMENTS = ['sending', 'open', 'paid', 'review', 'failed', 'expired', 'refused', 'unmatched'] as const;
 
-// The payment has paid nothing, holds nothing, and has no case. The newest answer (rows; others are
-// like none) and the status as it was.
+// The payment paid nothing, holds nothing, and has no case. Rows are the newest answer (other
+// answers count as none), columns the previous status.
 const BECOMES = `
               sending  open     review   failed   expired  refused
   null        sending  open     open     failed   expired  refused
@@ -69,7 +69,7 @@ function expectedOf({ status, isPaidBy, hasHeldMoney, hasOpenCase, outcome, isOv
   return became.get(`${outcome} ${status}`) ?? became.get(`null ${status}`) ?? 'there is no such column';
 }
 
-test('a payment has one status for each state and answer: by proof, held money or case, answer, time', () => {
+test('a payment has exactly one status: by its proof, then held money or a case, then the answer, then the time', () => {
   const all = combinations<PaymentFacts>({
     status: PAYMENTS,
     isPaidBy: BOTH,
@@ -78,7 +78,7 @@ test('a payment has one status for each state and answer: by proof, held money o
     outcome: [null, ...OUTCOMES],
     isOver: BOTH,
   });
-  // Paid without a proof cannot be.
+  // A payment cannot be paid without a proof.
   const possible = all.filter(({ status, isPaidBy }) => status !== 'paid' || isPaidBy);
   for (const facts of possible) expect([facts, statusOfPayment(facts)]).toEqual([facts, expectedOf(facts)]);
 });
@@ -87,7 +87,7 @@ type OrderFacts = Parameters<typeof statusOf>[0];
 const has = ({ payments }: OrderFacts, ...statuses: string[]): boolean =>
   payments.some(({ status }) => statuses.includes(status));
 
-/** The first that fits, from the top. */
+/** The first one that applies, from the top. */
 const ORDER_IS: [string, (facts: OrderFacts) => boolean][] = [
   ['paid', (facts) => facts.isPaid],
   ['expired', (facts) => facts.endedBy === 'deadline'],
@@ -98,7 +98,7 @@ const ORDER_IS: [string, (facts: OrderFacts) => boolean][] = [
   ['pending', () => true],
 ];
 
-test('M2: an order is paid by its proof for ever, else ended, else in review, else as its payments are', () => {
+test('an order is paid forever with a proof, otherwise ended, otherwise in review, otherwise as its payments are', () => {
   const single = PAYMENTS.map((status) => ({ status }));
   const all = combinations<OrderFacts>({
     isPaid: BOTH,

@@ -14,7 +14,7 @@ import { booked, dayOf, ledgerAfter, lives } from './random-ledgers.ts';
 const OPEN = { amount: 85n, due: 85n, isPaid: false, isEnded: false, isOurCurrency: true };
 const ENDED = { ...OPEN, isEnded: true };
 const PAID = { ...OPEN, isPaid: true };
-/** Another payment is a part payment of 30. */
+/** An order with a part payment of 30 by another payment. */
 const REST = { ...OPEN, due: 55n };
 const ABROAD = { ...OPEN, isOurCurrency: false };
 
@@ -22,7 +22,7 @@ const LAG_MIN = 60;
 const CLEAR: Omit<Answer, 'balance'> = { outcome: 'paid', id: 'c1', isHere: true, received: 85n, isDoubted: false };
 const verified = (ledger: Ledger, received: bigint, gone = 0n, id = 'c1'): Ledger =>
   observeVerify(ledger, { ...CLEAR, id, received, balance: received - gone });
-/** @param amounts of rows without ids; below 0: outflow */
+/** @param amounts of rows without ids; a negative amount is an outflow */
 function read(ledger: Ledger, ...amounts: bigint[]): Ledger {
   const rows = amounts.map((amount): HistoryRow => {
     const about = { id: null, isReversed: false, isDoubted: false };
@@ -39,7 +39,7 @@ function withBooks(ledger: Ledger, booking: Booking): Ledger {
 type Given = { class: CaseClass; ledger: Ledger; held?: bigint; missing?: bigint; balance?: bigint } & Partial<
   Pick<CaseSituation, 'order'>
 >;
-/** By words as they are typed: `refund --elsewhere`. */
+/** @param words as typed: `refund --elsewhere` */
 function decide(words: string, { class: name, ledger, held, missing, balance, order = OPEN }: Given): Effect | string {
   const [as, elsewhere] = words.split(' ') as [CaseSituation['as'], string?];
   const position = positionOf(ledger, LAG_MIN);
@@ -57,7 +57,7 @@ const GONE: Given = { class: 'reversed', ledger: verified(CAPTURED, 85n, 40n), o
 const refunded = (amount: bigint, more: Booking = {}): Ledger => withBooks(CAPTURED, { refunded: amount, ...more });
 const BY_BANK = { ...GONE, ledger: verified(refunded(60n, { offProvider: 60n }), 85n, 40n) };
 const LOST_MORE = { ...GONE, ledger: verified(withBooks(CAPTURED, { writtenOff: 60n }), 85n, 85n) };
-// A second charge was kept, and both went after a refund of the first.
+// A second charge was retained, and both charges went out after a refund of the first.
 const KEPT = withBooks(verified(refunded(60n), 85n, 0n, 'c2'), { retained: 85n });
 const BOTH_GONE = { ...GONE, ledger: verified(verified(KEPT, 85n, 85n), 85n, 85n, 'c2') };
 const GONE_TWICE = { ...GONE, ledger: read(refunded(85n), 85n, -85n, -85n) };
@@ -101,7 +101,7 @@ test.each<[string, string, Given, Booking, 'pays' | 'ends' | null]>([
   ['refund', 'reversed money', GONE, { refunded: 40n }, null],
   ['refund', 'more reversed money than was captured', BOTH_GONE, { refunded: 25n }, null],
   ['write-off', 'reversed money', GONE, { writtenOff: 40n }, null],
-  // What was refunded by a bank is still ours to lose at the provider.
+  // Money that was refunded by bank can still be lost at the provider.
   ['write-off', 'reversed money after a refund by bank', BY_BANK, { writtenOff: 40n }, null],
   ['write-off', 'more reversed money than was written off before', LOST_MORE, { writtenOff: 25n }, null],
   ['write-off', 'a chargeback after a whole refund', GONE_TWICE, { writtenOff: 85n }, null],
@@ -112,7 +112,7 @@ test.each<[string, string, Given, Booking, 'pays' | 'ends' | null]>([
   ['explain', 'an unknown word', { class: 'unknown_status', ledger: EMPTY }, {}, null],
   ['explain', 'money that only the history reports', IN_HISTORY, {}, null],
   ['explain', 'money that verify lacks', VERIFY_LACKS, {}, null],
-])('%s of %s is booked', (words, _, given, booking, order) => {
+])('%s of %s is allowed and booked', (words, _, given, booking, order) => {
   const effect = decide(words, given);
   if (typeof effect === 'string') throw new Error(effect);
   const amounts = Object.entries(effect.booking).filter(([, amount]) => amount !== 0n);
@@ -150,11 +150,11 @@ test.each<[string, string, Given]>([
   ['explain', 'too little money', LESS],
   ['explain', 'a second payment', SECOND],
   ['explain', 'money that verify shows, too', { ...IN_HISTORY, balance: 1n }],
-])('%s of %s is not allowed, and says why', (words, _, given) => {
+])('%s of %s is refused with a reason', (words, _, given) => {
   expect(decide(words, given)).toEqual(expect.stringMatching(/^[a-z].{10,}[a-z]$/));
 });
 
-/** A ledger, the order beside it, and what a person may know of both. */
+/** A ledger, its order, and what a person may know about both. */
 const anything = fc.record({
   steps: lives,
   order: fc.constantFrom(OPEN, ENDED, PAID, ABROAD, null),
@@ -167,7 +167,9 @@ const anything = fc.record({
 });
 type Anything = typeof anything extends fc.Arbitrary<infer One> ? One : never;
 
-/** Each case that a person may decide about, in a ledger of which surplus that left is booked. */
+/**
+ * Each case that a person may decide, in a ledger in which surplus that left by itself is booked.
+ */
 function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: Anything): CaseSituation[] {
   const ledger = withReturned(ledgerAfter(steps), steps.length);
   // The newest answer is about the charge that verify reported last, or about no money.
@@ -187,24 +189,24 @@ function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: A
   return findings.map((one) => ({ as, elsewhere, case: one, ledger, order, verifyBalance: balance }));
 }
 
-/** @throws {Error} the rules of money refuse the booking */
+/** @throws {Error} if the ledger's rules refuse the booking */
 function withBooksAt(ledger: Ledger, booking: Booking, place: number): Ledger {
   const after = booked(ledger, booking, dayOf(place));
   if (after === null) throw new Error('the rules of money refuse it');
   return after;
 }
 
-/** Surplus that left by itself is booked after every change. */
+/** Books surplus that left by itself, as the program does after every change. */
 const withReturned = (ledger: Ledger, place: number): Ledger =>
   withBooksAt(ledger, { returned: returnedByItself(ledger) }, place);
 
-/** @throws with what does not hold of an allowed decision */
+/** @throws {Error} that names the rule that an allowed decision broke */
 function hold({ as, elsewhere, ledger, order, verifyBalance }: CaseSituation, effect: Effect, place: number): void {
   const demand = (promise: string, holds: boolean): void => {
     if (!holds) throw new Error(promise);
   };
   const { booking, marksPaid, endsOrder } = effect;
-  // Who accepts the money accepts the doubts about it.
+  // Accepting the money also accepts the doubts about it.
   const known = as === 'accept' ? acceptDoubts(ledger) : ledger;
   const after = withReturned(withBooksAt(known, booking, place), place);
   const [old, now] = [positionOf(ledger, LAG_MIN), positionOf(after, LAG_MIN)];
@@ -218,7 +220,7 @@ function hold({ as, elsewhere, ledger, order, verifyBalance }: CaseSituation, ef
   demand('only an open order is paid, by what verify shows', !marksPaid || isPayable);
 }
 
-test('whatever is allowed keeps the promises of the database, and holds no more than before', () => {
+test('every allowed decision satisfies the constraints of the database, and does not increase held money', () => {
   let allowed = 0;
   const property = fc.property(anything, (given) => {
     for (const situation of situationsOf(given)) {
@@ -232,7 +234,7 @@ test('whatever is allowed keeps the promises of the database, and holds no more 
   expect(allowed).toBeGreaterThan(2_000);
 });
 
-test('a refund of held money leaves none held, also if a part of the charge left before', () => {
+test('a refund of held money leaves nothing held, even if a part of the charge left before', () => {
   const given: Given = { class: 'underpaid', ledger: verified(EMPTY, 60n, 25n) };
   const effect = decide('refund', given);
   if (typeof effect === 'string') throw new Error(effect);
@@ -240,7 +242,7 @@ test('a refund of held money leaves none held, also if a part of the charge left
   expect(positionOf(after, LAG_MIN)).toMatchObject({ expected: 0n, held: 0n, missing: 0n, notShown: 35n });
 });
 
-test('money of an unpaid order that came and went by both sources is not missing', () => {
+test('money of an unpaid order that both sources report as received and gone is not missing', () => {
   const isBeyond = { at: dayOf(2), isInReach: false, failed: null };
   const row = { id: null, received: 0n, outflow: 25n, isReversed: false, isDoubted: false };
   const ledger = observeHistory(verified(EMPTY, 25n, 25n), [row], isBeyond);

@@ -6,7 +6,7 @@ import { LedgerShop } from './ledger-shop.ts';
 const DAY_MS = 86_400_000;
 const START = Date.parse('2026-03-01T12:00:00Z');
 
-/** A shop whose steps are a day apart unless they say so. */
+/** A shop whose steps are a day apart by default. */
 class Steps {
   readonly shop = new LedgerShop(8500n);
   private now = START;
@@ -16,13 +16,13 @@ class Steps {
     return new Date(this.now);
   }
 
-  /** @param left of a charge of 8500, unless it says otherwise */
+  /** @param left the balance of a charge of 8500 */
   verify(outcome: Answer['outcome'], left = 8500n, id = 'c1', days = 1): this {
     this.shop.verify({ outcome, id, isHere: true, received: 8500n, balance: left, isDoubted: false }, this.later(days));
     return this;
   }
 
-  /** @param rows amounts; below 0: outflow */
+  /** @param rows ids and amounts; a negative amount is an outflow */
   history(rows: [id: string | null, amount: bigint][], days = 1): this {
     const read = rows.map(([id, amount]): HistoryRow => {
       const isOutflow = amount < 0n;
@@ -46,24 +46,24 @@ class Steps {
 
 const MINUTE = 1 / 1_440;
 
-test('two sources that agree need no lag: a debit that both call failed is reversed at once', () => {
+test('if both sources agree, the lag does not matter: a charge that both call failed is reversed immediately', () => {
   expect(new Steps().verify('paid').history([], MINUTE).verify('failed', 0n, 'c1', MINUTE).open()).toBe('reversed');
 });
 
-test('a history that was never read and an answer that proves nothing agree with nobody', () => {
+test('a history that was never read, or an answer that proves nothing, does not confirm a loss', () => {
   expect(new Steps().verify('paid').verify('failed', 0n).open()).toBe('contradicted');
   expect(new Steps().verify('paid').verify('unproven').open()).toBe('contradicted');
   const isAbsent = new Steps().verify('paid').history([], MINUTE);
   expect(isAbsent.verify('unproven', 8500n, 'c1', MINUTE).open()).toBe('contradicted');
 });
 
-test('a charge that only the history lacks is absent without a row, and contradicted with another one', () => {
+test('a charge that only the history lacks is absent without a row, and contradicted with another row', () => {
   const steps = new Steps().verify('paid').history([]);
   expect(steps.open()).toBe('absent_from_history');
   expect(steps.history([['c2', 2500n]]).open()).toBe('contradicted');
 });
 
-test('held money of just the price, of which the history reports a part as gone, is contradicted', () => {
+test('held money of exactly the price is contradicted if the history reports an outflow', () => {
   const steps = new Steps().history([
     ['c1', 8500n],
     [null, -2500n],
@@ -71,7 +71,7 @@ test('held money of just the price, of which the history reports a part as gone,
   expect(steps.verify('paid').open()).toBe('contradicted');
 });
 
-test('a refund that no source reports is told after ten days', () => {
+test('a refund that no source shows becomes a case after ten days', () => {
   const steps = new Steps().verify('paid');
   steps.shop.refund(2500n, false, new Date(START + DAY_MS));
   expect(steps.history([['c1', 8500n]], 9.9).open()).toBeUndefined();
@@ -89,12 +89,12 @@ test.each<[string, (steps: Steps) => Steps]>([
         ['x1', -8500n],
       ]),
   ],
-])('who explained a part has not seen the rest: %s', (_, more) => {
+])('an explanation of a part does not cover the rest: %s', (_, more) => {
   const steps = new Steps().verify('paid').verify('paid', 6000n).explain();
   expect(more(steps).open()).toBeDefined();
 });
 
-test('an explained chargeback hides no other one of the same amount', () => {
+test('an explained chargeback does not hide another one of the same amount', () => {
   const read = (id: string): [string, bigint][] => [
     ['c1', 8500n],
     [id, -8500n],
@@ -104,7 +104,7 @@ test('an explained chargeback hides no other one of the same amount', () => {
   expect(steps.history(read('x2')).open()).toBe('reversed');
 });
 
-test('an explained case stays closed while its sources say the same, and opens again after it ended once', () => {
+test('an explained case stays closed while its sources report the same, and can open again after it has ended', () => {
   const steps = new Steps().verify('paid').verify('reversed', 0n).explain();
   expect(steps.verify('reversed', 0n).open()).toBeUndefined();
   expect(steps.verify('paid').verify('reversed', 0n).open()).toBe('reversed');

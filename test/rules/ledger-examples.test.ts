@@ -4,7 +4,7 @@ import type { HistoryRow } from '../../src/ledger/history.ts';
 import type { Answer } from '../../src/ledger/sources.ts';
 import { LedgerShop } from './ledger-shop.ts';
 
-// The table of examples in the docs is the test: each step is read as it stands there.
+// The table of examples in the docs is the test. Each step is read from there.
 const PAGE = readFileSync(new URL('../../docs/order-life.md', import.meta.url), 'utf8');
 const ROW = /^\| (?<title>[^|]*) \| (?<step>[^|]+) \| +(?<figures>-?\d+ +\| +\d+ +\| +\d+ +\| +\d+ +\| +\d+) +\|$/;
 
@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const HALF_AN_HOUR_MS = 1_800_000;
 
 /**
- * `[ID] AMOUNT[, N refunded]`, `[ID] reversed`, `failed` or `pending`. A charge without a name is
+ * `[ID] AMOUNT[, N refunded]`, `[ID] reversed`, `failed` or `pending`. A charge without an id is
  * c1.
  */
 function answerOf(text: string): Answer {
@@ -52,7 +52,10 @@ function rowsOf(text: string): HistoryRow[] {
   });
 }
 
-/** One step of the table. @returns false: no such step is known */
+/**
+ * Executes one step of the table.
+ * @returns false if the step is unknown
+ */
 function take(shop: LedgerShop, text: string, now: Date): boolean {
   const [, what = '', withoutIds, rest = ''] =
     /^(verify|history|beyond reach: history) (without ids? )?(.+)$/.exec(text) ?? [];
@@ -79,7 +82,7 @@ function decide(shop: LedgerShop, text: string, now: Date): boolean {
   return true;
 }
 
-test('the page has all worked examples', () => {
+test('the page contains all worked examples', () => {
   expect(EXAMPLES.size).toBe(62);
 });
 

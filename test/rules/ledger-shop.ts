@@ -11,7 +11,8 @@ const CURRENCY = 'NGN';
 const asText = (digest: Uint8Array): string => Buffer.from(digest).toString('hex');
 
 /**
- * An order with one payment, as the pure rules treat it: what the program does, without a database.
+ * An order with one payment, as the pure rules treat it. It does what the program does, without a
+ * database.
  */
 export class LedgerShop {
   ledger = rules.EMPTY;
@@ -61,7 +62,7 @@ export class LedgerShop {
     this.conclude(now);
   }
 
-  /** @returns why it is not allowed, or null */
+  /** @returns the reason if it is not allowed, or null */
   decide(as: Decision, elsewhere: boolean, now: Date): string | null {
     const open = this.openCase();
     if (open === undefined) return 'no case is open';
@@ -86,7 +87,7 @@ export class LedgerShop {
     return this.position().expected;
   }
 
-  /** How much can still be refunded. */
+  /** The amount that can still be refunded. */
   refundable(): bigint {
     return refundableOf(this.ledger.books);
   }

@@ -15,15 +15,15 @@ import type { Step } from './random-ledgers.ts';
 const MIGRATION = new URL('../../prisma/migrations/20261129000000_version_1_1/migration.sql', import.meta.url);
 const RUNS = { numRuns: 5_000, seed: 36 };
 
-// As PostgreSQL has them, of values that are not null.
+// Like PostgreSQL's functions, for values that are not null.
 const least = (...all: bigint[]): bigint => all.reduce((a, b) => (b < a ? b : a));
 const greatest = (...all: bigint[]): bigint => all.reduce((a, b) => (b > a ? b : a));
 
 type Row = ReturnType<typeof columnsOf>;
 type Check = (m: Row, ...functions: unknown[]) => boolean;
 /**
- * The CHECKs of the table `ledgers`, as the migration has them: SQL of this kind is nearly a
- * program.
+ * The CHECKs of the table `ledgers`, taken from the migration. SQL of this kind is almost
+ * JavaScript.
  */
 const SQL = readFileSync(MIGRATION, 'utf8').replace(/\s+/g, ' ');
 const WRITTEN = /CONSTRAINT "(ledgers_\w+)" CHECK \((.*?)\)(?=, CONSTRAINT| \);)/g;
@@ -33,27 +33,27 @@ const CHECKS = [...SQL.matchAll(WRITTEN)].map(([, name = '', sql = '']): [string
   return [name, compileFunction(`return ${code}`, ['m', 'least', 'greatest']) as Check];
 });
 
-/** The names of the CHECKs that a ledger breaks. */
+/** The names of the CHECKs that a ledger violates. */
 function brokenBy(ledger: Ledger): string[] {
   const row = columnsOf(ledger);
   return CHECKS.filter(([, holds]) => !holds(row, least, greatest)).map(([name]) => name);
 }
 
-test('the migration has four CHECKs of a ledger, and each of them refuses something', () => {
+test('the migration has four CHECKs of a ledger, and each of them rejects something', () => {
   expect(CHECKS).toHaveLength(4);
   const bookings = [{ captured: -1n }, { captured: 1n }, { refunded: 1n }, { offProvider: 1n }];
   const broken = bookings.flatMap((booking) => brokenBy({ ...EMPTY, books: { ...EMPTY.books, ...booking } }));
   expect(new Set(broken)).toEqual(new Set(CHECKS.map(([name]) => name)));
 });
 
-test('no report and no booking leads to a ledger that the database refuses', () => {
+test('no report and no booking leads to a ledger that the database rejects', () => {
   const property = fc.property(lives, (steps) => {
     expect(brokenBy(ledgerAfter(steps))).toEqual([]);
   });
   fc.assert(property, RUNS);
 });
 
-test('a booking is refused exactly where the database refuses its sums', () => {
+test('a booking is refused if and only if the database rejects its sums', () => {
   const property = fc.property(lives, bookings, (steps, booking) => {
     const before = ledgerAfter(steps);
     const sums = BOOK_FIGURES.map((figure) => [figure, before.books[figure] + (booking[figure] ?? 0n)]);
@@ -70,7 +70,7 @@ test('a negative booking is refused', () => {
   for (const figure of BOOK_FIGURES) expect(booked(ledger, { [figure]: -1n }, dayOf(0))).toBeNull();
 });
 
-test('books only grow, and only by a booking', () => {
+test('the figures of the books only grow, and only by a booking', () => {
   const property = fc.property(lives, (steps) => {
     steps.reduce((before, step, place) => {
       const after = take(before, step, dayOf(place));
@@ -83,7 +83,7 @@ test('books only grow, and only by a booking', () => {
   fc.assert(property, RUNS);
 });
 
-test('for a history that had time, held less missing plus not shown is its balance less what is expected', () => {
+test('after the lag, held minus missing plus not shown equals the history’s balance minus the expected amount', () => {
   const property = fc.property(lives, rowsOfHistory, (steps, rows) => {
     const certain = rows.map((row) => ({ ...row, isDoubted: false }));
     const reading = { at: dayOf(steps.length), isInReach: true, failed: null };
@@ -96,7 +96,7 @@ test('for a history that had time, held less missing plus not shown is its balan
   fc.assert(property, RUNS);
 });
 
-test('a stored ledger is read as it was', () => {
+test('a stored ledger is read back unchanged', () => {
   const property = fc.property(lives, (steps) => {
     const ledger = ledgerAfter(steps);
     const { verifyTransactions, historyTransactions, ...columns } = columnsOf(ledger);
@@ -117,19 +117,19 @@ const lists = (...rows: HistoryRow[]): Step => {
   return { what: 'history', rows, reading: { isInReach: true, failed: null } };
 };
 
-test('the same answer again changes nothing', () => {
+test('a repeated answer changes nothing', () => {
   const property = fc.property(lives, answers, (steps, answer) => {
     const once = observeVerify(ledgerAfter(steps), answer);
     expect(observeVerify(once, answer)).toEqual(once);
   });
-  // The reversal of a known charge names another currency.
+  // The reversal of a known charge is in another currency.
   const examples: [Step[], Answer][] = [
     [[reports('c1'), reports('c2')], { ...CHARGE, outcome: 'reversed', id: 'c1', isHere: false, balance: 0n }],
   ];
   fc.assert(property, { ...RUNS, examples });
 });
 
-/** In one history, all rows have ids or none has, and a charge keeps its amount. */
+/** Within one history, all rows have ids or none has, and a charge keeps its amount. */
 function isPlausible({ verify, history }: Ledger, rows: readonly HistoryRow[]): boolean {
   const isMixed = new Set(rows.map(({ id }) => id === null)).size > 1;
   const charges = [...verify.transactions, ...history.transactions, ...rows].filter(({ received }) => received > 0n);
@@ -137,7 +137,7 @@ function isPlausible({ verify, history }: Ledger, rows: readonly HistoryRow[]): 
   return !isMixed && new Set(amounts).size === new Set(charges.map(({ id }) => id)).size;
 }
 
-test('the same reading again changes nothing', () => {
+test('a repeated reading of the history changes nothing', () => {
   const property = fc.property(lives, rowsOfHistory, fc.boolean(), fc.boolean(), (steps, rows, isInReach, isFailed) => {
     const before = ledgerAfter(steps);
     fc.pre(isPlausible(before, rows));
@@ -162,7 +162,7 @@ test.each<[string, Step[], HistoryRow[], boolean]>([
   ['a lone reversed row beyond reach', [], [reversed(null)], false],
   ['a smaller reversed row of a charge that verify reports', [reports('c1')], [reversed('c1', 25n)], false],
   ['an outflow that names a charge of the last reading', [lists(reversed('c1'))], [refund], true],
-  ['two of them', [lists(reversed('c1'))], [refund, refund], true],
+  ['two such outflows', [lists(reversed('c1'))], [refund, refund], true],
 ])('%s changes nothing when it is read again', (_what, steps, rows, isInReach) => {
   expectSameTwice(ledgerAfter(steps), rows, isInReach, false, steps.length);
 });

@@ -4,11 +4,11 @@ import { liveMany, PRICE } from './lives.ts';
 
 const shopOf = (): LedgerShop => new LedgerShop(PRICE);
 
-test('in 20,000 plain lives no case opens', () => {
+test('no case opens in 20,000 plain lives', () => {
   expect(liveMany(1, 20_000, 'plain', shopOf).seeds).toEqual([]);
 });
 
-test('the bounds hold in 20,000 hard lives', () => {
+test('the numbers of wrong endings stay within their bounds in 20,000 hard lives', () => {
   const { endings } = liveMany(1, 20_000, 'hard', shopOf);
   expect(endings['hidden loss']).toBeLessThanOrEqual(8);
   expect(endings['loss behind a decision']).toBeLessThanOrEqual(4);

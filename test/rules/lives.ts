@@ -5,19 +5,19 @@ import type { Answer } from '../../src/ledger/sources.ts';
 import { sum } from '../../src/ledger/sources.ts';
 
 /**
- * Random worlds and lives with a known truth. A world says how a payment service reports; a life is
- * what happens to one payment in it. The rules see reports only, and at the end their books are
- * compared with the truth.
+ * Random worlds and lives with a known truth. A world defines how a payment service reports. A life
+ * is what happens to one payment in it. The rules see only the reports, and at the end, their books
+ * are compared with the truth.
  */
 
-/** What the simulator needs of the rules. */
+/** The functions of the rules that the simulator needs. */
 export type Shop = {
   verify(answer: Answer, now: Date): void;
   history(rows: readonly HistoryRow[], readAt: Date, isInReach: boolean): void;
   refund(amount: bigint, isOffProvider: boolean, now: Date): void;
   decide(as: Decision, elsewhere: boolean, now: Date): string | null;
   openCase(): Pick<Finding, 'class' | 'held' | 'missing'> | undefined;
-  /** What should be at the provider by the books. */
+  /** The balance at the provider according to the books. */
   expected(): bigint;
   refundable(): bigint;
   isPaid: boolean;
@@ -29,24 +29,24 @@ const DAY_MS = 86_400_000;
 const START = Date.parse('2026-01-01T08:00:00Z');
 
 type Outflow = { kind: 'refund' | 'chargeback'; id: string; amount: bigint; at: number; undoneAt: number };
-/** `truth`: what the row says about the balance, to somebody who knows the service. */
+/** `truth`: what the row means for the balance, to somebody who knows the service. */
 type ToldRow = HistoryRow & { truth: bigint };
 type Charge = { id: string; amount: bigint; at: number; outflows: Outflow[] };
 
 type Form = 'state' | 'own id' | 'charge id' | 'no id' | 'reversed row';
-/** How the service reports. A plain world reports everything at once, as documented. */
+/** How the service reports. A plain world reports everything immediately and as documented. */
 export type World = {
   verifyIds: boolean;
   verifyBalance: 'newest' | 'first';
   historyIds: boolean;
   refundForm: Form;
   chargebackForm: Form;
-  /** Who never reports it. */
+  /** The events that each source never reports. */
   blind: Record<'verify' | 'history', { refund: boolean; chargeback: boolean; again: boolean }>;
-  /** A charge that went whole is called failed. */
+  /** A charge that went out completely is called failed. */
   saysFailed: Record<'verify' | 'history', boolean>;
   reachDays: number;
-  /** Chances that one report is old, proves nothing, or forgets. */
+  /** The probabilities that a report is old, proves nothing, or omits something. */
   stale: number;
   pending: number;
   forgets: number;
@@ -88,7 +88,7 @@ export function hardWorld(random: Random): World {
   };
 }
 
-/** An adapter and a service exactly as documented: nothing is blind, late or unclear. */
+/** An adapter and a service exactly as documented: nothing is unreported, late or unclear. */
 export function documentedWorld(random: Random): World {
   const sees = { refund: false, chargeback: false, again: false };
   return {
@@ -108,7 +108,7 @@ export function documentedWorld(random: Random): World {
 const isThere = (one: Outflow, at: number): boolean => one.at <= at && at < one.undoneAt;
 const goneOf = (outflows: readonly Outflow[]): bigint => sum(outflows.map(({ amount }) => amount));
 
-/** The money of one payment at the provider, and what each source says of it. */
+/** The money of one payment at the provider, and the reports of each source about it. */
 class Provider {
   readonly charges: Charge[] = [];
   readonly world: World;
@@ -124,9 +124,9 @@ class Provider {
     this.charges.push({ id: this.nextId('c'), amount, at, outflows: [] });
   }
 
-  /** @returns null: nothing is left to go out */
+  /** @returns null if no money is left */
   takeOut(kind: Outflow['kind'], wanted: bigint, at: number, charge = pick(this.random, this.charges)): Outflow | null {
-    // A dispute takes what it takes, even after a refund.
+    // A dispute takes the whole charge, even after a refund.
     const left =
       kind === 'chargeback' ? charge.amount : charge.amount - goneOf(charge.outflows.filter((one) => isThere(one, at)));
     const amount = wanted < left ? wanted : left;
@@ -157,7 +157,7 @@ class Provider {
     return !isClear && chance(this.random, this.world.stale) ? at - DAY_MS * (1 + 2 * this.random()) : at;
   }
 
-  /** @param isClear without what happens by chance: old answers, and ones that prove nothing */
+  /** @param isClear excludes random effects: old answers, and answers that prove nothing */
   answer(now: number, isClear: boolean): Answer {
     const { world, random } = this;
     const at = this.seenAt(now, isClear);
@@ -219,7 +219,7 @@ class Provider {
 export type Ending = 'right' | 'hidden loss' | 'loss behind a decision' | 'hidden debt' | 'false case';
 
 /**
- * Lives one life.
+ * Simulates one life.
  * @param kind `plain`: paid exactly, perhaps refunded; `hard`: anything may happen
  */
 export function live(
@@ -244,7 +244,7 @@ class Life {
   private now = START;
   private hasExplained = false;
   private hadFalseCase = false;
-  /** What each source said last. */
+  /** The newest report of each source. */
   private readonly told = { verify: '', history: '' };
   private sawCase = false;
   private readonly trace: string[] = [];
@@ -271,7 +271,8 @@ class Life {
       this.read();
       if (chance(this.random, 0.5)) this.person();
     }
-    // In the end all sources say what they can, several times, and a person goes on deciding.
+    // At the end, all sources report everything they can, several times, and a person continues to
+    // decide.
     for (let day = 52; day <= 82; day += 10) {
       this.now = START + day * DAY_MS;
       this.read(true);
@@ -299,7 +300,7 @@ class Life {
     this.note(`verify ${answer.id ?? ''} ${answer.outcome} ${answer.received ?? ''} left ${answer.balance}`);
   }
 
-  /** Reads the history. Verify is asked before it is applied, if something differs. */
+  /** Reads the history. If something differs, verify is asked before the history is applied. */
   private read(isClear = false): void {
     const rows = this.provider.rows(this.now, isClear);
     const listed = sum(rows.map(({ received, outflow }) => received - outflow));
@@ -353,7 +354,7 @@ class Life {
     if (as === null) return;
     const refused = shop.decide(as, elsewhere, new Date(this.now));
     if (refused === null && as === 'explain') this.hasExplained = true;
-    // Who decides to refund held money does so at the service, if it is still there.
+    // A person who decides to refund held money refunds it at the service, if it is still there.
     if (refused === null && as === 'refund' && open.held > 0n && !elsewhere) {
       const excess = there - shop.expected();
       if (excess > 0n && chance(random, 0.95)) this.refundAtService(excess);
@@ -386,7 +387,7 @@ class Life {
         ['refund', true],
       ] as [Decision, boolean][]);
     }
-    // Nothing is missing: the report is wrong, or it is about money that nobody counts on.
+    // Nothing is missing: the report is wrong, or it is about money that is not expected.
     if (surplus >= 0n) return ['explain', false];
     if (open.class !== 'reversed') return [null, false];
     const newest = this.provider
@@ -396,7 +397,7 @@ class Life {
     return [newest?.kind === 'refund' && this.shop.isPaid ? 'refund' : 'write-off', false];
   }
 
-  /** Both newest reports were the truth, so no case should be open. */
+  /** Both newest reports were true, so no case should be open. */
   private bothToldTheTruth(): boolean {
     const { isVerifyRight, isHistoryRight } = this.whoIsRight();
     return (
@@ -423,8 +424,8 @@ class Life {
   }
 
   /**
-   * Whether what a source says now is the truth. Verify tells all only about a payment with one
-   * charge.
+   * Whether the current report of a source is true. Verify reports everything only about a payment
+   * with one charge.
    */
   private whoIsRight(): { isVerifyRight: boolean; isHistoryRight: boolean } {
     const { provider, now } = this;
@@ -456,8 +457,8 @@ const EVENTS = [
 ] as const;
 
 /**
- * Lives many lives.
- * @returns how many ended in each way, and the seeds of those that did not end right
+ * Simulates many lives.
+ * @returns the number of lives per ending, and the seeds of those that did not end right
  */
 export function liveMany(
   from: number,

@@ -5,13 +5,13 @@ import { emailAddress } from '../../src/platform/email.ts';
 import { canonical, digestOf } from '../../src/platform/ids.ts';
 import { parseJson } from '../../src/platform/json.ts';
 
-/** What JSON.parse makes of it, but integers that a number may not hold are texts. */
+/** The result of JSON.parse, except that integers beyond the exact range of numbers are strings. */
 const digitsKept = (_name: string, value: unknown): unknown => {
   const isLong = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
   return isLong && Math.abs(value) < 1e21 ? String(value) : value;
 };
 
-test('JSON is read as JSON.parse reads it, but for long integers', () => {
+test('JSON is parsed like JSON.parse does, except for long integers', () => {
   fc.assert(
     fc.property(fc.json(), fc.boolean(), (json, hasMark) => {
       expect(parseJson(hasMark ? `\uFEFF${json}` : json)).toEqual({ value: JSON.parse(json, digitsKept) as unknown });
@@ -45,7 +45,7 @@ test.each(['', '{', '{1234567890123456789:1}', '01234567890123456789', '[1234567
   },
 );
 
-test('content is the same in whatever order its members come, and another where a list is in another order', () => {
+test('the order of members does not change a digest, and the order of a list does', () => {
   const digest = (value: unknown) => Buffer.from(digestOf(canonical(value))).toString('hex');
   expect(digest({ b: { d: 1, c: [1, 2] }, a: 'x' })).toBe(digest({ a: 'x', b: { c: [1, 2], d: 1 } }));
   expect(digest({ a: [1, 2] })).not.toBe(digest({ a: [2, 1] }));
@@ -58,7 +58,7 @@ test.each([
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
   ['2001:db8:1:ffff::9', '2001:db8:1:ffff::/64', '2001:db8:1::/48'],
   ['no address', 'unknown', null],
-])('%s counts as %s, and as a part of %s', (address, network, site) => {
+])('%s counts as %s, in the site %s', (address, network, site) => {
   expect([networkOf(address), siteOf(networkOf(address))]).toEqual([network, site]);
 });
 
@@ -70,11 +70,11 @@ test.each([
   ['8.8.8.8/32', true],
   ['fd00::/8', false],
   ['2400:cb00::/32', true],
-])('whether %s is public: %s', (range, isPublic) => {
+])('%s is public: %s', (range, isPublic) => {
   expect(isPublicRange(range)).toBe(isPublic);
 });
 
-test('an address of any length is judged in no time', () => {
+test('an e-mail address of any length is checked quickly', () => {
   for (const text of [
     'a.'.repeat(50_000),
     `${'a'.repeat(100_000)}@${'b-'.repeat(50_000)}`,

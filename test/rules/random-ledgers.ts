@@ -7,16 +7,17 @@ import type { HistoryRow } from '../../src/ledger/history.ts';
 import type { Answer } from '../../src/ledger/sources.ts';
 
 /**
- * Random sequences of reports and bookings, as adapters can bring them. The sources need not agree.
+ * Random sequences of reports and bookings, as adapters may produce them. The sources need not
+ * agree.
  */
 export type Step =
   | { what: 'verify'; answer: Answer }
   | { what: 'history'; rows: HistoryRow[]; reading: Omit<Reading, 'at'> }
   | { what: 'book'; booking: Booking };
 
-// There are few amounts and ids, so that equal ones meet often.
+// There are few amounts and ids, so that equal ones are frequent.
 const amount = fc.constantFrom(25n, 60n, 85n);
-/** Of an amount, a part may be gone. */
+/** A part of the amount may be gone. */
 const charge = fc.tuple(amount, fc.constantFrom(0n, 25n, 85n)).map(([received, gone]) => {
   return { received, outflow: gone < received ? gone : received };
 });
@@ -67,14 +68,14 @@ const DAY_MS = 86_400_000;
 /** Steps are a day apart. */
 export const dayOf = (place: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') + place * DAY_MS);
 
-/** The ledger after a step. A booking that is refused changes nothing. */
+/** The ledger after a step. A refused booking changes nothing. */
 export function take(ledger: Ledger, one: Step, at: Date): Ledger {
   if (one.what === 'verify') return observeVerify(ledger, one.answer);
   if (one.what === 'history') return observeHistory(ledger, one.rows, { ...one.reading, at });
   return booked(ledger, one.booking, at) ?? ledger;
 }
 
-/** The ledger with a booking. Null: it is refused. */
+/** The ledger with a booking. Null if the booking is refused. */
 export function booked(ledger: Ledger, booking: Booking, at: Date): Ledger | null {
   try {
     return book(ledger, booking, at);

@@ -7,7 +7,7 @@ const PLACED = new Date('2026-03-01T12:00:00Z');
 const at = (sec: number): Date => new Date(PLACED.getTime() + sec * 1_000);
 const ageOf = (time: Date | null): number | null => time && (time.getTime() - PLACED.getTime()) / 1_000;
 
-test('a payment is asked about ever more rarely, then daily, to the end of the time in which it may be paid', () => {
+test('a payment is verified less and less often, then daily, until it can no longer be paid', () => {
   const ages: (number | null)[] = [];
   for (let next = nextCheck(PLACED, PLACED, 3.5); next !== null; next = nextCheck(PLACED, next, 3.5))
     ages.push(ageOf(next));
@@ -20,12 +20,12 @@ test.each([
   [5_000, 3 * HOUR],
   [29.5 * DAY, 30 * DAY],
   [30 * DAY, null],
-])('R4: where it may be paid for 30 days, the check after %d s is at %s', (age, next) => {
+])('if a payment may be paid for 30 days, the check after %d s is at %s', (age, next) => {
   expect(ageOf(nextCheck(PLACED, at(age), 30))).toBe(next);
   expect(isOver(PLACED, at(age), 30)).toBe(next === null);
 });
 
-test('notifications are followed at once three times, then after pauses that grow, where nothing new is learnt', () => {
+test('if notifications reveal nothing new, the first three cause an immediate check, and later ones a check after growing pauses', () => {
   const quietChecks = [0, 1, 2, 3, 4, 5, 6, 60];
   const pauses = quietChecks.map((quiet) => ageOf(afterNotification(PLACED, quiet, PLACED)));
   expect(pauses).toEqual([0, 0, 0, 10, 60, 600, HOUR, HOUR]);
@@ -35,14 +35,14 @@ test('notifications are followed at once three times, then after pauses that gro
   }
 });
 
-test('a notification that taught nothing is followed up after 3, 10 and 30 seconds, and not once notifications repeat', () => {
+test('a notification that reveals nothing is followed up after 3, 10 and 30 seconds, but not if notifications repeat', () => {
   const ages = [0, 2, 4, 12, 30, 31].map((age) => ageOf(followUp(PLACED, 1, at(age))));
   expect(ages).toEqual([3, 3, 10, 30, null, null]);
   expect([0, 3, 4, 60].map((quiet) => ageOf(followUp(PLACED, quiet, PLACED)))).toEqual([3, 3, null, null]);
 });
 
-// A payment is placed; its check comes so many seconds late; the next one is not before twice that
-// delay.
+// A payment's check is late by this many seconds. The next check comes no earlier than after twice
+// this delay.
 test.each([
   ['a check in time', 300, 0, 900],
   ['a check that is 20 s late', 320, 20, 900],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createTraffic } from '../../src/gateway/traffic.ts';
 
-// The queue of a crowd that is gone runs on for two seconds, and keeps no worker of jest for that.
+// The queue of the abandoned calls continues for two seconds. Its timer must not keep jest's worker
+// waiting.
 beforeAll(() => {
   const { setInterval } = globalThis;
   jest.spyOn(globalThis, 'setInterval').mockImplementation((work, ms) => setInterval(work, ms).unref());
@@ -12,11 +13,11 @@ afterAll(() => {
 
 const answer = () => Promise.resolve({ status: 200, retryAfterSec: null });
 
-test('above the rate, whoever gave up takes no turn from those who come later', async () => {
+test('above the rate, a call that gave up takes no turn from later calls', async () => {
   const traffic = createTraffic({ callsPerSecond: 50, concurrency: 50 });
   const crowd = Array.from({ length: 90 }, () => traffic.run('verify', 'interactive', 400, answer));
   const ended = await Promise.allSettled(crowd);
   expect(ended.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(30);
-  // Seventy dead turns would last for more than two seconds.
+  // Seventy abandoned turns would last longer than two seconds.
   await expect(traffic.run('verify', 'interactive', 1_000, answer)).resolves.toMatchObject({ status: 200 });
 });

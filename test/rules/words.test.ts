@@ -7,14 +7,14 @@ import { atText, dateOf, startOfDay, timeOf, whenText } from '../../src/custom/d
 import { amountText, balanceWords, caseWords, masked, orderWords, TEXTS } from '../../src/reporting/words.ts';
 import type { Told, ToldCase, ToldPayment, Words } from '../../src/reporting/words.ts';
 
-// What people read, of every state of an order and every class of a case. Lagos is an hour before
-// UTC.
+// The texts for people, about every state of an order and every class of a case. Lagos is an hour
+// ahead of UTC.
 
 const VIEW = { now: new Date('2026-11-26T12:00:00Z'), timeZone: 'Africa/Lagos' };
 const PAID_AT = new Date('2026-11-25T12:33:00Z');
 const [REFERENCE, FIRST] = ['c8wnzg3tc8wnzg3tc8wnzg3tcc', '1fj9vztx1fj9vztx1fj9vztx1f'];
 
-/** What verify reports of the charge, and what is booked. */
+/** What verify reports about the charge, and what is booked. */
 type Money = Booking & { received?: bigint; outflow?: bigint; currency?: string };
 const NO_CASE = { decision: null, closedAt: null, closedBy: null, number: null, evidence: {}, held: 0n, missing: 0n };
 const aCase = (more: object = {}) => ({ ...NO_CASE, currency: 'NGN', ...more });
@@ -50,7 +50,7 @@ const order = (more: object = {}): Told =>
 
 const SENT = { tries: 1, nextTryAt: null, heldBy: null, lastError: null, sentAt: PAID_AT };
 const UNSENT = { ...SENT, sentAt: null };
-/** An order that is paid, and its message. */
+/** A paid order with its message. */
 const paid = (money: Money, message: object = SENT, more: object = {}, acceptedBy: string | null = null): Told =>
   order({
     ...{ status: 'paid', paidReference: REFERENCE, paidAt: PAID_AT, messages: [message] },
@@ -77,7 +77,7 @@ const GONE = payment({ ...ALL, outflow: 850_000n }, { cases: [by('explain')] });
 const ended = (endedBy: string, more: object = {}) =>
   order({ status: 'cancelled', endedBy, endedAt: PAID_AT, endReason: 'does not want it', ...more });
 
-/** Badge, sentence and what to do now, behind one another. */
+/** Badge, sentence and next step, joined. */
 const ORDERS: [what: string, order: Told, words: RegExp][] = [
   [
     'waiting',
@@ -150,7 +150,7 @@ const ORDERS: [what: string, order: Told, words: RegExp][] = [
     paid(ALL, SENT, { payments: [payment(ALL, { cases: [by('explain', { acknowledged: new Uint8Array() })] })] }),
     /^Paid Paid NGN 8,500.00 .*something else later; Ngozi explained it yesterday at 13:33. Nothing/,
   ],
-  // The words follow from the ledger, whether a case is open or not.
+  // The words depend on the ledger, whether or not a case is open.
   [
     'explained',
     paid({}, SENT, { payments: [GONE] }),
@@ -159,7 +159,7 @@ const ORDERS: [what: string, order: Told, words: RegExp][] = [
 ];
 
 const wordsOf = ({ badge, sentence, next }: Words): string => `${badge} ${sentence} ${next}`;
-test.each(ORDERS)('an order, %s', (_what, one, words) => {
+test.each(ORDERS)('the words of an order: %s', (_what, one, words) => {
   expect(wordsOf(orderWords(one, VIEW))).toMatch(words);
 });
 
@@ -209,11 +209,11 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
 const told = (name: string, one: object, its: Told | null, more: object = {}): ToldCase =>
   ({ ...aCase(), payment: payment(), class: name, ...one, order: its, ...more }) as unknown as ToldCase;
 
-test.each(CASES_TOLD)('a case, %s', (name, one, its, words) => {
+test.each(CASES_TOLD)('the words of a case: %s', (name, one, its, words) => {
   expect(wordsOf(caseWords(told(name, one, its), VIEW))).toMatch(words);
 });
 
-/** It does not compile while one is missing. */
+/** It does not compile if a class is missing. */
 const CLASSES = {
   ...{ unknown_reference: true, currency_mismatch: true, paid_after_decision: true, charged_again: true },
   ...{ duplicate_payment: true, paid_after_end: true, unit_error: true, underpaid: true, overpaid: true },
@@ -222,8 +222,8 @@ const CLASSES = {
 } satisfies Record<CaseClass, true>;
 const WITH_MONEY = ['underpaid, asked', 'contradicted, held', 'unproven, held', 'reversed, kept', 'balance'];
 /**
- * Every figure of the journal that people are told, those of version 1.0.0 too, and every other
- * line of the journal that has words of its own.
+ * Every figure of the journal that people see, including those of version 1.0.0, and every other
+ * line of the journal that has its own words.
  */
 const OLD_COUNTERS = ['came', 'went', 'earned', 'kept', 'sendBack', 'byItself', 'lost'];
 const ELSEWHERE = ['sendBackElsewhere', 'refundedElsewhere'];
@@ -242,7 +242,7 @@ const LINES = [
 const NEW_WORDS = ['accepted captured', 'decided returned'];
 const WITH_COUNTER = ['initialize opened', 'accepted earned', 'decided sendBack', ...NEW_WORDS];
 
-test('every state, every class and every line of the journal has its words, and no words are left over', () => {
+test('every state, every class and every line of the journal has words, and no words are unused', () => {
   expect(Object.keys(TEXTS.cases).sort()).toEqual([...Object.keys(CLASSES), ...WITH_MONEY].sort());
   expect(new Set(CASES_TOLD.map(([name]) => name))).toEqual(new Set(Object.keys(CLASSES)));
   expect(Object.keys(TEXTS.happened).sort()).toEqual([...COUNTERS, ...LINES, ...WITH_COUNTER].sort());
@@ -257,7 +257,7 @@ test('every state, every class and every line of the journal has its words, and 
 const FORBIDDEN =
   /\b(findings?|cases?|suspense|releases?d?|events?|hints?|verif\w+|dialect|gateway|run|minor|reversed|delivered|reconcil\w+|send back|sent back|give back)\b|(?<!payment )\bservice\b/i;
 
-test('no line has a word that people do not use, or is long, whatever is filled in', () => {
+test('no line has technical words or is too long, whatever values it contains', () => {
   const words = [...Object.values(TEXTS.states), ...Object.values(TEXTS.cases)].flatMap((one) => Object.values(one));
   const lines = [...words, ...Object.values(TEXTS.happened), ...Object.values(TEXTS.who)];
   expect(lines.filter((line) => FORBIDDEN.test(line))).toEqual([]);
@@ -271,11 +271,11 @@ test('no line has a word that people do not use, or is long, whatever is filled 
     ].flatMap(({ badge, sentence, next }) => [badge, sentence, next]);
   const isBad = (text: string): boolean => text.length > 140 || text === '' || /[{}]|undefined|null|Invalid/.test(text);
   expect(texts(9_223_372_036_854_775_807n).filter(isBad)).toEqual([]);
-  // Nothing is cut off where amounts are what a shop sells.
+  // Nothing is cut off if amounts are in the range of a shop.
   expect(texts(99_999_999_999n).filter((text) => isBad(text) || text.endsWith('…'))).toEqual([]);
 });
 
-test('money and addresses are written as people write them', () => {
+test('amounts and e-mail addresses are written as people write them', () => {
   expect([1_275_000n, -1_000n, 5n].map((amount) => amountText({ amount, currency: 'NGN' }))).toEqual([
     ...['NGN 12,750.00', 'NGN −10.00', 'NGN 0.05'],
   ]);
@@ -285,14 +285,14 @@ test('money and addresses are written as people write them', () => {
   expect([masked('ada@example.com'), masked('"a@b"@example.com')]).toEqual(['a***@example.com', '"***@example.com']);
 });
 
-test('times are the shop’s', () => {
+test('times are in the shop’s time zone', () => {
   const at = ['2026-11-26T10:00:00Z', '2026-11-25T23:30:00Z', '2026-11-25T22:30:00Z', '2025-03-01T10:00:00Z'];
   const texts = at.map((time) => whenText(new Date(time), VIEW));
   expect(texts).toEqual(['11:00', '00:30', 'yesterday 23:30', '1 Mar 2025 11:00']);
   expect(atText(new Date('2026-11-27T10:00:00Z'), VIEW)).toBe('tomorrow at 11:00');
 });
 
-// With clocks that go forward or back at midnight, near it, and on the other side of the world.
+// Clocks that change at midnight or near it, and the other side of the world.
 const ZONES = [
   'Africa/Lagos',
   'Africa/Cairo',
@@ -302,7 +302,7 @@ const ZONES = [
   'Asia/Kathmandu',
   'UTC',
 ];
-test.each(ZONES)('in %s, a day begins with its first moment', (timeZone) => {
+test.each(ZONES)('in %s, a day starts at its first moment', (timeZone) => {
   for (let day = Date.UTC(2025, 0, 1); day < Date.UTC(2027, 0, 1); day += 86_400_000) {
     const date = new Date(day).toISOString().slice(0, 10);
     const start = startOfDay(date, timeZone);

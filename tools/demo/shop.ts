@@ -13,7 +13,7 @@ import { openProgram } from '../../src/compose.ts';
 import { loadConfig } from '../../src/config.ts';
 import { listen } from '../../src/http-server.ts';
 
-/** Made to be read aloud: they open nothing anywhere. */
+/** Fixed values. They give no access to anything. */
 const KEY = 'sk_test_demo_no_real_money';
 const SECRET = 'a_secret_of_the_demo_no_real_money';
 const TOKEN = 'a_token_of_the_demo_no_real_money';
@@ -21,15 +21,12 @@ const PATIENCE_MS = 40_000;
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-/**
- * The program as it is deployed, with a database, a payment service and a system of the shop's of
- * its own.
- */
+/** The program as it is deployed, with its own database, payment service and system of the shop. */
 export async function openShop() {
   const folder = mkdtempSync(join(tmpdir(), 'integrator-demo-'));
   const postgres = await startPostgres({ folder: join(folder, 'database'), durable: false });
   const sandbox = await startSandbox({ key: KEY, webhookUrl: null, webhookSecret: SECRET });
-  /** Orders whose first message the shop's system does not take. */
+  /** Orders whose first message the shop's system refuses. */
   const refused = new Set<string>();
   const take: RequestListener = (req, res) =>
     void json(req).then((message) => {
@@ -64,7 +61,7 @@ export async function openShop() {
 
 /**
  * A call of the shop's own system, or of the sandbox's control.
- * @throws unless it is answered 2xx
+ * @throws unless the answer is 2xx
  */
 export async function post<Body>(address: string, body: object): Promise<Body> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` };
@@ -73,7 +70,10 @@ export async function post<Body>(address: string, body: object): Promise<Body> {
   return (await answer.json()) as Body;
 }
 
-/** A command of an operator, in this process. @returns what it says for programs */
+/**
+ * Runs an operator's command in this process.
+ * @returns its result for programs
+ */
 export async function command<Data>(shop: Shop, ...words: string[]): Promise<Data> {
   const found = findAction(words);
   if (found === null) throw new Error(`there is no command ${words.join(' ')}`);
@@ -81,7 +81,10 @@ export async function command<Data>(shop: Shop, ...words: string[]): Promise<Dat
   return (await found.action.run({ ...shop, by }, input)).data as Data;
 }
 
-/** Looks until it sees something. @throws when nothing came in time */
+/**
+ * Polls until there is a result.
+ * @throws if there is none in time
+ */
 export async function until<Seen>(what: string, look: () => Promise<Seen | null | undefined>): Promise<Seen> {
   const end = performance.now() + PATIENCE_MS;
   while (performance.now() < end) {
@@ -89,5 +92,5 @@ export async function until<Seen>(what: string, look: () => Promise<Seen | null 
     if (seen != null) return seen;
     await sleep(100);
   }
-  throw new Error(`nobody saw that ${what}`);
+  throw new Error(`timed out while waiting until ${what}`);
 }

@@ -3,19 +3,22 @@ import type { Reading, ServiceAdapter } from '../../src/gateway/adapter.ts';
 import { evidenceOf, type Evidence, type Raw } from '../../src/gateway/evidence.ts';
 import { formatMajor, type Money } from '../../src/platform/money.ts';
 
-/** What the adapter did not read, as a sentence, and the part of its file that should. */
+/**
+ * A part that the adapter did not read, as a sentence, and the part of the adapter's file to
+ * change.
+ */
 export type Fault = { what: string; where: string };
-/** What was asked for; it stands in a record that is ours. */
+/** The request for our payment. Our record repeats it. */
 export type Asked = { reference: string; money: Money };
 /**
- * `lines`: each part of a record as it came, beside what it is taken for. `evidence`: null where it
- * is not read.
+ * `lines` shows each part of a record and what it is read as. `evidence` is null if the record
+ * cannot be read.
  */
 export type Read = { isOurs: boolean; evidence: Evidence | null; lines: string[]; faults: Fault[] };
 
 /**
- * Reads a record of verify or a row of the list as the program does, and compares it with what was
- * asked for.
+ * Reads a record of verify or a row of the history as the program does, and compares it with the
+ * request.
  */
 export function readRecord(adapter: ServiceAdapter, record: unknown, asked: Asked, raw: Raw): Read {
   const nothing = (what: string) => ({ isOurs: false, evidence: null, lines: [], faults: [{ what, where: 'read' }] });
@@ -69,14 +72,17 @@ export function moneyText(money: Money): string {
   return `${money.currency} ${formatMajor(money)} (${money.amount} minor units)`;
 }
 
-/** Where a part of the adapter begins. @param path of its file; null: the default one */
+/**
+ * The file and the line where a part of the adapter begins.
+ * @param path of its file; null: the default one
+ */
 export function placeOf(part: string, path: string | null): string {
   const source = readFileSync(path ?? new URL('../../src/custom/service.ts', import.meta.url), 'utf8');
   const index = source.split('\n').findIndex((line) => new RegExp(`^\\s*(const )?${part}\\b`).test(line));
   return `${part} in ${path ?? 'src/custom/service.ts'}${index === -1 ? '' : `, line ${index + 1}`}`;
 }
 
-/** Text of the service can neither control the terminal nor fill it. */
+/** A text of the service that neither controls nor floods the terminal. */
 export function visible(text: string, length = 300): string {
   const printable = text.replace(/\p{Cc}+/gu, ' ').trim();
   return printable.length > length ? `${printable.slice(0, length)} … (${text.length} characters)` : printable;

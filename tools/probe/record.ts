@@ -14,7 +14,7 @@ import {
   type Reader,
 } from '../examples.ts';
 
-/** An answer that the probe saw, without the key. `path`: of a page of the list. */
+/** An answer that the probe received, without the key. `path` is that of a page of the history. */
 export type Seen = {
   section: 'initialize' | 'verify' | 'history';
   status: number;
@@ -25,13 +25,16 @@ export type Seen = {
 type Example = Record<string, unknown> & { name: string };
 type File = Record<string, Example[]>;
 
-/** How the written examples are checked, and what shows in which others the adapter differs. */
+/**
+ * The command that checks the written examples, and shows for which other examples the adapter
+ * differs.
+ */
 const CHECK = 'npm test -- test/rules/adapter.test.ts';
 
 /**
- * Writes answers into src/custom/service.examples.json, each with what the adapter reads from it,
- * and without what looks like a person's. Of several answers of one name the last one stays.
- * @returns lines for people, and whether the file then passes its test
+ * Writes answers to src/custom/service.examples.json, each with what the adapter reads from it, and
+ * without apparent personal data. Of several answers with the same name, the last one is kept.
+ * @returns lines for people, and whether the file passes its test afterwards
  */
 export async function record(
   adapter: ServiceAdapter,
@@ -53,7 +56,7 @@ export async function record(
     }
     write(file);
     const differing = await countDiffering(reader);
-    const notice = 'Read them before you commit them: a free text may still name a person.';
+    const notice = 'Read them before you commit them, because a free text may still name a person.';
     return { lines: [...lines, notice, verdict(differing)], isRead: differing === 0 };
   } finally {
     await reader.close();
@@ -63,10 +66,10 @@ export async function record(
 type Recording = { reader: Reader; written: ReadonlySet<Example> };
 
 /**
- * Separates what an earlier recording wrote about the same answer: it has the same name, or the
- * adapter now reads the same status word from it.
- * @returns the examples that stay, and the names of those that go and are not replaced under their
- * own name
+ * Finds the examples that an earlier recording wrote about the same answer: they have the same
+ * name, or the adapter now reads the same status word from them.
+ * @returns the examples to keep, and the names of those that are removed without a replacement of
+ * the same name
  */
 async function withoutEarlier(
   section: Seen['section'],
@@ -87,12 +90,12 @@ async function withoutEarlier(
   return [kept, removed];
 }
 
-/** The status word of what was read, or what stands in its place: "not_found", "unreadable". */
+/** The status word of what was read, or its substitute: "not_found", "unreadable". */
 function wordIn(reads: unknown): unknown {
   return typeof reads === 'object' && reads !== null && 'word' in reads ? reads.word : JSON.stringify(reads);
 }
 
-/** Of how many examples in the file the adapter reads something else than they say. */
+/** The number of examples in the file for which the adapter reads something else. */
 async function countDiffering(reader: Reader): Promise<number> {
   const examples = loadExamples();
   let count = 0;
@@ -128,9 +131,9 @@ function nameOf(section: Seen['section'], reads: unknown): string {
 }
 
 /**
- * A page of the list with our own row alone: the other rows are other people's payments. Lists at
- * any depth lose what does not name our reference, because an adapter may build its rows from any
- * of them.
+ * A page of the history with only our row, because the other rows are payments of other people.
+ * Lists at any depth lose the entries without our reference, because an adapter may build its rows
+ * from any of them.
  */
 function onlyOurs({ answer, asked }: Seen): unknown {
   const isOurs = (one: unknown) => JSON.stringify(one).toLowerCase().includes(asked.reference.toLowerCase());
@@ -142,15 +145,15 @@ function onlyOurs({ answer, asked }: Seen): unknown {
   return replaced(answer);
 }
 
-/** An e-mail address, also one that is written for a URL. */
+/** An e-mail address, in plain text or encoded for a URL. */
 const ADDRESS = /[^\s@"'<>(),;:/?&=]+(?:@|%40)[^\s@"'<>(),;:/?&=]+/gi;
 
-/** Every e-mail address in the texts of an answer becomes the same one. */
+/** Replaces every e-mail address in an answer with the same one. */
 function withoutAddresses<Tree>(tree: Tree): Tree {
   return JSON.parse(JSON.stringify(tree).replace(ADDRESS, 'payer@example.com')) as Tree;
 }
 
-/** Names of members that may say who paid, by what, or from where. */
+/** Names of members that may tell who paid, by what means, or from where. */
 const PERSON = new RegExp(
   [
     'mail|name|phone|mobile|msisdn|customer|payer|buyer|sender|holder|user|card|address|account|birth|metadata',
@@ -159,7 +162,7 @@ const PERSON = new RegExp(
   'i',
 );
 
-/** Leaves out such members, at any depth, as far as the answer is then still read alike. */
+/** Removes these members at any depth, unless the answer would then be read differently. */
 async function withoutPersons(answer: unknown, read: (answer: unknown) => Promise<unknown>): Promise<unknown> {
   const before = JSON.stringify(await read(answer));
   let kept = answer;
@@ -170,7 +173,7 @@ async function withoutPersons(answer: unknown, read: (answer: unknown) => Promis
   return kept;
 }
 
-/** The outer ones first: with them go those inside. */
+/** Outer members first, because removing them removes the inner ones. */
 function pathsToPersons(tree: unknown): string[][] {
   if (typeof tree !== 'object' || tree === null) return [];
   return Object.entries(tree).flatMap(([name, value]) => [
@@ -187,9 +190,9 @@ function without(tree: unknown, [name = '', ...rest]: string[]): unknown {
   return Object.fromEntries(entries.map(([key, one]) => [key, key === name ? without(one, rest) : one]));
 }
 
-/** In the form that `npm run check` wants. */
+/** In the format that `npm run check` requires. */
 function write(file: File): void {
-  // Prettier keeps a line break after the first brace: each example gets lines of its own.
+  // Prettier keeps a line break after the first brace, so each example gets its own lines.
   writeFileSync(EXAMPLES_FILE, JSON.stringify(file).replaceAll('{"name":', '{\n"name":'));
   const prettier = createRequire(import.meta.url).resolve('prettier/bin/prettier.cjs');
   spawnSync(process.execPath, [prettier, '--write', fileURLToPath(EXAMPLES_FILE)], { stdio: 'ignore' });
