@@ -39,7 +39,7 @@ const data = z.object({ ...paid, due: text.optional(), ...own, ...sold, reason: 
 
 type CallId = keyof typeof words.calls;
 /** The content of words.json per call. If it names an unknown error, making the document throws. */
-type Said = { says: string; errors: ProblemType[]; example?: object };
+type Said = { says: string; errors: ProblemType[]; example?: object; answer?: object };
 const fields: Record<string, string | undefined> = words.fields;
 
 /**
@@ -50,28 +50,29 @@ type Gives = Record<number, z.ZodType | string | null>;
 type Call = readonly [string, Gives, z.ZodType?, (keyof typeof words.tokens)?];
 
 const CALLS: Record<CallId, Call> = {
-  readProducts: ['get /products', { 200: z.array(product) }],
-  startCheckout: ['post /checkout', { 201: checkout, 303: null }, z.union([input.basketInput, input.againInput])],
-  readOrder: ['get /orders/{orderId}', { 200: order }],
-  watchOrder: ['get /orders/{orderId}/events', { 200: 'text/event-stream' }],
+  listProducts: ['get /products', { 200: z.array(product) }],
+  createCheckout: ['post /checkout', { 201: checkout, 303: null }, z.union([input.basketInput, input.againInput])],
+  retrieveOrder: ['get /orders/{orderId}', { 200: order }],
+  streamOrder: ['get /orders/{orderId}/events', { 200: 'text/event-stream' }],
   returnFromCheckout: ['get /checkout/return/{reference}', { 303: null }],
   postReturnFromCheckout: ['post /checkout/return/{reference}', { 303: null }],
-  placeOrder: ['post /orders', { 201: shopOrder, 200: shopOrder }, input.orderInput, 'SHOP_API_TOKEN'],
+  createOrder: ['post /orders', { 201: shopOrder, 200: shopOrder }, input.orderInput, 'SHOP_API_TOKEN'],
   listOrders: ['get /orders', { 200: orders }, input.listInput, 'SHOP_API_TOKEN'],
   cancelOrder: ['post /orders/{orderId}/cancel', { 200: shopOrder }, input.cancelInput, 'SHOP_API_TOKEN'],
-  refundOrder: ['post /orders/{orderId}/refunds', { 201: written }, input.refundInput, 'SHOP_API_TOKEN'],
+  createRefund: ['post /orders/{orderId}/refunds', { 201: written }, input.refundInput, 'SHOP_API_TOKEN'],
   stopCheckouts: ['post /checkouts/stop', { 200: z.object({ stopped: text }) }, input.stopInput, 'SHOP_API_TOKEN'],
   resumeCheckouts: ['post /checkouts/resume', { 200: resumed }, input.resumeInput, 'SHOP_API_TOKEN'],
   receiveWebhook: ['post /webhooks/payments', { 202: health }, z.looseObject({})],
-  probeWebhook: ['get /webhooks/payments', { 200: health }],
-  isAlive: ['get /healthz', { 200: health }],
-  isReady: ['get /readyz', { 200: health, 503: health }],
-  readMetrics: ['get /metrics', { 200: 'text/plain' }, undefined, 'ADMIN_TOKEN'],
-  readDocument: ['get /openapi.json', { 200: 'application/json' }],
+  checkWebhookUrl: ['get /webhooks/payments', { 200: health }],
+  getLiveness: ['get /healthz', { 200: health }],
+  getReadiness: ['get /readyz', { 200: health, 503: health }],
+  getMetrics: ['get /metrics', { 200: 'text/plain' }, undefined, 'ADMIN_TOKEN'],
+  getOpenApiDocument: ['get /openapi.json', { 200: 'application/json' }],
 };
 
 export type Schema = z.core.JSONSchema.BaseSchema;
-type Responses = Record<string, { description: string; content?: Partial<Record<string, { schema: Schema }>> }>;
+type Content = Partial<Record<string, { schema: Schema; example?: object }>>;
+type Responses = Record<string, { description: string; content?: Content }>;
 export type Operation = ReturnType<typeof operationOf>;
 
 /**
@@ -111,7 +112,7 @@ function schemaOf(zod: z.ZodType): Schema {
 function operationOf(id: string, said: Said, [at, gives, takes, token]: Call, sent: string[] = []) {
   const schema = takes && schemaOf(takes);
   const isPost = at.startsWith('post');
-  const inHeader = id === 'startCheckout' ? ['Idempotency-Key'] : sent;
+  const inHeader = id === 'createCheckout' ? ['Idempotency-Key'] : sent;
   const inQuery = isPost ? [] : Object.entries(schema?.properties ?? {});
   const parameters = [
     ...[...at.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameterOf(name, 'path')),
@@ -121,11 +122,12 @@ function operationOf(id: string, said: Said, [at, gives, takes, token]: Call, se
   const content = schema && { 'application/json': { schema, example: said.example } };
   return {
     operationId: id,
+    summary: said.says.replace(/\.( .*)?$/s, ''),
     description: said.says,
     parameters,
     ...(token && { security: [{ [token]: [] }] }),
     ...(isPost && content && { requestBody: { required: true, content } }),
-    responses: responsesOf(gives, said.errors),
+    responses: responsesOf(gives, said),
   };
 }
 
@@ -134,7 +136,7 @@ const parameterOf = (name: string, place: string, schema: Schema = { type: 'stri
 };
 
 /** One response per status. Several problems may share a status. */
-function responsesOf(gives: Gives, types: ProblemType[]): Responses {
+function responsesOf(gives: Gives, { errors: types, answer }: Said): Responses {
   const refusal = (description: string, properties = {}) => {
     const schema = { $ref: '#/components/schemas/Problem', properties };
     return { description, content: { 'application/problem+json': { schema } } };
@@ -147,7 +149,8 @@ function responsesOf(gives: Gives, types: ProblemType[]): Responses {
   }
   for (const [status, what] of Object.entries(gives)) {
     const [type, schema] = typeof what === 'string' ? [what, {}] : ['application/json', what && schemaOf(what)];
-    responses[status] = { description: STATUS_CODES[status] ?? '', ...(schema && { content: { [type]: { schema } } }) };
+    const content = schema && { [type]: answer === undefined ? { schema } : { schema, example: answer } };
+    responses[status] = { description: STATUS_CODES[status] ?? '', ...(content && { content }) };
   }
   return responses;
 }

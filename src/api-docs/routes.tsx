@@ -59,10 +59,20 @@ function Page({ info, paths, webhooks, 'x-problems': problems }: ReturnType<type
 
 /** A call or a message. It is collapsed at first. */
 function Part({ at, ...operation }: { at: string } & Operation): VNode {
-  const { operationId, description, parameters, security: [token = {}] = [], requestBody, responses } = operation;
-  const [first = '', ...rest] = description.split(/(?<=\.) /);
+  const {
+    operationId,
+    summary,
+    description,
+    parameters,
+    security: [token = {}] = [],
+    requestBody,
+    responses,
+  } = operation;
+  const details = description.slice(summary.length + 1).trim();
   const example = requestBody?.content['application/json'].example;
   const bodies = [['takes', requestBody] as const, ...Object.entries(responses)];
+  const contents = Object.values(responses).flatMap(({ content }) => content?.['application/json'] ?? []);
+  const answers = contents.flatMap((one) => one.example ?? []).slice(0, 1);
   const errors = [...JSON.stringify(responses).matchAll(/problems\/([\w-]+)/g)].map(([, type = '']) => type);
   const shapes = [
     Object.keys(token).map((name) => `authorization: Bearer $${name}`),
@@ -72,11 +82,12 @@ function Part({ at, ...operation }: { at: string } & Operation): VNode {
       return json ? `${what} ${shapeOf(json.schema)}` : [];
     }),
     example ? `Example: ${JSON.stringify(example, null, 2)}` : [],
+    answers.map((one) => `Example of an answer: ${JSON.stringify(one, null, 2)}`),
   ];
   return (
     <details id={operationId}>
-      <summary>{`${at}: ${first}`}</summary>
-      <p>{rest.join(' ')}</p>
+      <summary>{`${at}: ${summary}`}</summary>
+      <p>{details}</p>
       <pre>{shapes.flat().join('\n\n')}</pre>
       <p>{errors.flatMap((type) => [<a href={`#${type}`}>{type}</a>, ' '])}</p>
     </details>

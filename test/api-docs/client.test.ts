@@ -175,7 +175,7 @@ test('the API page opens without script, shows the problem that its URL names, a
   await plain.goto(`${shop.url}/problems/already-paid`);
   expect(plain.url()).toBe(`${shop.url}/docs#already-paid`);
   for (const summary of await plain.locator('summary').all()) await summary.click();
-  expect(await plain.locator('#startCheckout pre').innerText()).toContain('email: string // The payer');
+  expect(await plain.locator('#createCheckout pre').innerText()).toContain('email: string // The payer');
   for (const part of await plain.locator('html, pre').all())
     expect(await part.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
   await plain.close();

@@ -88,7 +88,7 @@ test('the document is OpenAPI 3.1, declares each path parameter, and names no op
 });
 
 test('an unknown error name in words.json makes apiDocument throw', () => {
-  const named: string[] = words.calls.readOrder.errors;
+  const named: string[] = words.calls.retrieveOrder.errors;
   named.push('no-such-error');
   expect(() => apiDocument('')).toThrow();
   named.pop();
@@ -107,6 +107,21 @@ test('each field has its own explanation, and every explanation belongs to a fie
   });
   for (const { name } of operations.flatMap(({ parameters }) => parameters)) used.add(name);
   expect(Object.keys(meanings).filter((name) => !used.has(name))).toEqual([]);
+});
+
+test('each operation has a summary, and each example of an answer fits its schema', () => {
+  for (const { summary } of operations) expect(summary).toMatch(/^[A-Z][^.]{5,120}$/);
+  const examples = calls.flatMap(({ operation: { operationId, responses } }) =>
+    Object.entries(responses).flatMap(([status, { content }]) => {
+      const json = content?.['application/json'];
+      return json?.example === undefined ? [] : [{ operationId, status, ...json }];
+    }),
+  );
+  expect(new Set(examples.map(({ operationId }) => operationId)).size).toBe(9);
+  for (const { operationId, schema, example } of examples) {
+    const parsed = closed(schema).safeParse(example);
+    expect([operationId, parsed.error?.issues ?? []]).toEqual([operationId, []]);
+  }
 });
 
 test('every route of the program is in the document, and every call of the document is a route', async () => {
@@ -130,34 +145,34 @@ test('every route of the program is in the document, and every call of the docum
 });
 
 test('each call with its own example gets an answer that the document describes', async () => {
-  const { reference, orderId } = (await call<Checkout>('startCheckout')).body;
+  const { reference, orderId } = (await call<Checkout>('createCheckout')).body;
   const at = { orderId, reference };
   await shop.sandboxPost(`/transactions/${reference}/pay`, { webhook: 'lost' });
   expect((await call('returnFromCheckout', { at })).status).toBe(303);
   expect((await call('postReturnFromCheckout', { at })).status).toBe(303);
-  expect((await call('readOrder', { at })).body).toMatchObject({ status: 'paid', refunded: '0.00' });
-  expect((await call('refundOrder', { at })).status).toBe(201);
-  const placed = (await call<{ orderId: string }>('placeOrder')).body;
-  expect((await call('placeOrder')).status).toBe(200);
+  expect((await call('retrieveOrder', { at })).body).toMatchObject({ status: 'paid', refunded: '0.00' });
+  expect((await call('createRefund', { at })).status).toBe(201);
+  const placed = (await call<{ orderId: string }>('createOrder')).body;
+  expect((await call('createOrder')).status).toBe(200);
   const listed = await call('listOrders', { query: '?externalId=1001' });
   expect(listed.body).toMatchObject({ orders: [placed], next: null });
   expect((await call('cancelOrder', { at: placed })).status).toBe(200);
-  const others = ['readProducts', 'stopCheckouts', 'resumeCheckouts', 'probeWebhook'];
-  for (const id of [...others, 'isAlive', 'isReady', 'readMetrics', 'readDocument'])
+  const others = ['listProducts', 'stopCheckouts', 'resumeCheckouts', 'checkWebhookUrl'];
+  for (const id of [...others, 'getLiveness', 'getReadiness', 'getMetrics', 'getOpenApiDocument'])
     expect(await call(id)).toMatchObject({ status: 200 });
   const stream = await fetch(`${shop.url}/orders/${orderId}/events`, { method: 'HEAD' });
   expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream/);
 });
 
 test.each<[number, string, string, Options]>([
-  [400, 'malformed-request', 'startCheckout', { body: '{', headers: { 'content-type': 'application/json' } }],
+  [400, 'malformed-request', 'createCheckout', { body: '{', headers: { 'content-type': 'application/json' } }],
   [401, 'unauthorized', 'listOrders', { token: 'guessed' }],
   [401, 'bad-signature', 'receiveWebhook', {}],
-  [403, 'foreign-origin', 'startCheckout', { headers: { origin: 'https://elsewhere.example' } }],
-  [404, 'not-found', 'readOrder', { at: { orderId: 'x'.repeat(24) } }],
-  [404, 'not-found', 'refundOrder', { at: { orderId: 'x' } }],
-  [415, 'unsupported-media-type', 'startCheckout', { body: '<a/>', headers: { 'content-type': 'text/xml' } }],
-  [422, 'invalid-input', 'startCheckout', { json: { email: 'ada', items: [], price: 1 } }],
+  [403, 'foreign-origin', 'createCheckout', { headers: { origin: 'https://elsewhere.example' } }],
+  [404, 'not-found', 'retrieveOrder', { at: { orderId: 'x'.repeat(24) } }],
+  [404, 'not-found', 'createRefund', { at: { orderId: 'x' } }],
+  [415, 'unsupported-media-type', 'createCheckout', { body: '<a/>', headers: { 'content-type': 'text/xml' } }],
+  [422, 'invalid-input', 'createCheckout', { json: { email: 'ada', items: [], price: 1 } }],
   [422, 'invalid-input', 'listOrders', { query: '?status=lost' }],
 ])('%d %s of %s is the problem that the document names', async (status, type, id, options) => {
   const reply = await call(id, options);
