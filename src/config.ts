@@ -28,7 +28,7 @@ export class ConfigError extends UserFacingError {
 }
 
 /**
- * Reads and checks the configuration. Nothing else reads the environment.
+ * Reads and checks the configuration. No other part of the core reads it.
  * @param env variables by name; default: those of the process, then those of `.env` in the working
  * folder
  * @throws {ConfigError} with the names and the reasons, never with a value

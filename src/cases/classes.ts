@@ -70,7 +70,7 @@ export type Facts = {
 export type Finding = { class: CaseClass; held: bigint; missing: bigint; digest: Uint8Array<ArrayBuffer> };
 
 /** What a decision books about them depends on what is due, so a person must have seen it. */
-const DEPENDS_ON_DUE: readonly CaseClass[] = ['underpaid', 'overpaid'];
+export const DEPENDS_ON_DUE: readonly CaseClass[] = ['underpaid', 'overpaid'];
 
 /** All findings, the most urgent first. */
 export function classify(facts: Facts): Finding[] {

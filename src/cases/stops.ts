@@ -34,7 +34,7 @@ const DAY_MS = 24 * HOUR_MS;
 const payerOf = (email: string): string => email.toLowerCase().replace(/\+.*(?=@)/, '');
 
 /**
- * A payment whose amount is a power of ten apart is a mistake of one payer, or a wrong unit. The
+ * An amount that differs from the price by a power of ten is a payer's mistake or a wrong unit. The
  * second one within an hour, by another payer for another order, stops the currency. The currency
  * is not stopped if an exact payment came within a day, because payers can choose what they pay,
  * and a few of them must not stop a shop whose unit is right. After a person has allowed the

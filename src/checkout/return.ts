@@ -5,7 +5,7 @@ import { makeDue, lease, type AskParts } from '../payments/due.ts';
  * background.
  */
 const RETURN_MS = 6_000;
-/** The least of this time that a verify call gets. */
+/** The minimum time for one verify call. */
 const QUESTION_MS = 1_000;
 const STEP_MS = 150;
 

@@ -3,7 +3,7 @@ import { dueSeen, type CaseClass } from '../cases/classes.ts';
 import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
 import { refundableOfAll } from '../ledger/books.ts';
 import { EMPTY } from '../ledger/ledger.ts';
-import { verifyBalanceIn } from '../payments/aggregate.ts';
+import { AGGREGATE, balanceIn, partPaymentOf, verifyBalanceIn } from '../payments/aggregate.ts';
 import { ledgerOf } from '../ledger/stored.ts';
 import { shortOf } from '../commands/cases.ts';
 import { findAction } from '../commands/commands.ts';
@@ -53,9 +53,10 @@ async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
   const isNotShown = one.class === 'refund_not_shown';
   return TRIED.flatMap(({ as, elsewhere }): End[] => {
     const effect = effectOf({ ...situation, as, elsewhere });
-    // The rest was asked for already in a case that waits for it.
-    const isAskedAgain = as === 'ask-rest' && one.closedAt !== null;
-    if (typeof effect === 'string' || isAskedAgain || (elsewhere && !isNotShown)) return [];
+    // The rest is asked for once, and only if verify's newest answer shows all of the held money.
+    const isWhole = newest !== null && balanceIn(newest, currency) === one.held;
+    const isUseless = as === 'ask-rest' && (one.closedAt !== null || !isWhole);
+    if (typeof effect === 'string' || isUseless || (elsewhere && !isNotShown)) return [];
     const { returned, refunded, retained, recovered, writtenOff, captured, offProvider = 0n } = effect.booking;
     const amount = returned ?? refunded ?? retained ?? recovered ?? writtenOff ?? captured ?? offProvider;
     const value = elsewhere ? `${as} elsewhere` : as;
@@ -105,14 +106,17 @@ async function openCases(here: Here, { orderId }: Story): Promise<VNode[]> {
 
 /** A part payment whose rest is not paid yet can still be accepted, refunded or kept. */
 async function waitingForRest(here: Here, orderId: string | null): Promise<VNode[]> {
-  const where = { mode: here.mode, orderId: orderId ?? '', decision: 'ask-rest', order: { partPaid: { gt: 0n } } };
-  const asked = await here.prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'desc' } });
-  const newest = asked.filter(({ id, payment }) => payment.cases.findLast(({ held }) => held > 0n)?.id === id);
-  const forms = newest.map(async (one) => {
+  const where = { id: orderId ?? '', mode: here.mode };
+  const order = await here.prisma.order.findFirst({ where, include: AGGREGATE });
+  const waiting = order?.payments.filter((one) => partPaymentOf(order, one) > 0n) ?? [];
+  const forms = waiting.map(async ({ reference }) => {
+    const asked = { reference, decision: 'ask-rest' };
+    const one = await here.prisma.case.findFirst({ where: asked, include: TOLD_CASE, orderBy: { id: 'desc' } });
+    if (one === null) return null;
     const title = `If nobody pays the rest: decide about ${amountText({ ...one, amount: one.held })}`;
     return ui.more(title, decide(here, one, await endsOf(here, one)));
   });
-  return Promise.all(forms);
+  return (await Promise.all(forms)).filter((form) => form !== null);
 }
 
 /**

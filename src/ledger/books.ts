@@ -53,18 +53,19 @@ export function expectedOf(books: Books): bigint {
 }
 
 /**
- * How much of the captured money the customer has not got back, in minor units. Below 0: more went
- * than was captured. With 8500 captured, 5000 charged back and written off, and 3500 refunded by
- * bank transfer, it is 0, although 3500 are still at the provider.
+ * How much of the captured and retained money is still ours, in minor units. Below 0: more went than
+ * was ours. With 8500 captured, 5000 charged back and written off, and 3500 refunded by bank
+ * transfer, it is 0, although 3500 are still at the provider.
  */
-export function keptOf({ captured, refunded, writtenOff, recovered }: Books): bigint {
-  // Of what was recovered, only captured money counts.
-  return captured - max(0n, refunded + writtenOff - recovered);
+export function keptOf({ captured, retained, refunded, writtenOff, recovered }: Books): bigint {
+  return captured + retained - max(0n, refunded + writtenOff - recovered);
 }
 
 /** How much of the captured money can still be refunded through the provider, in minor units. */
 export function refundableOf(books: Books): bigint {
-  return max(0n, min(keptOf(books), expectedOf(books)));
+  // Of what was recovered, only refunds that did not go are captured money.
+  const notRefunded = books.captured - max(0n, books.refunded - books.recovered);
+  return max(0n, min(notRefunded, min(keptOf(books), expectedOf(books))));
 }
 
 /**

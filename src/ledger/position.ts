@@ -4,7 +4,7 @@ import { max, min, type Source } from './sources.ts';
 
 /** What follows from a ledger by subtraction. */
 export type Position = {
-  /** What should be at the provider. Below 0: more went than ever came, and it was written off. */
+  /** What should be at the provider. Below 0: more was sent out than received, and the loss was written off. */
   expected: bigint;
   /** Received, and nobody has decided what it is for: the shop owes it. */
   held: bigint;

@@ -65,16 +65,17 @@ export function balanceIn(answer: { currency: string | null; balance: bigint | n
 }
 
 /**
- * The balance that verify shows of a payment in a currency. Its newest answer may be about one
- * charge of several: while it is certain, the ledger knows them all.
+ * The balance that verify shows of a payment in a currency. Its newest answer may be about one paid
+ * charge of several: while that is certain, the ledger knows them all. An answer that calls a charge
+ * failed shows no money.
  */
 export function verifyBalanceIn(
   payment: Pick<AggregatePayment, 'ledgers' | 'verifications'>,
   currency: string,
 ): bigint {
   const { verify } = ledgerIn(payment, currency);
-  if (!verify.isUncertain) return verify.received - verify.outflow;
   const [newest] = payment.verifications;
+  if (newest?.outcome === 'paid' && !verify.isUncertain) return verify.received - verify.outflow;
   return newest === undefined ? 0n : balanceIn(newest, currency);
 }
 

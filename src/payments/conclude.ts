@@ -1,4 +1,12 @@
-import { acknowledges, classify, MISSING_MONEY, saidBySources, type Facts, type Finding } from '../cases/classes.ts';
+import {
+  acknowledges,
+  classify,
+  DEPENDS_ON_DUE,
+  MISSING_MONEY,
+  saidBySources,
+  type Facts,
+  type Finding,
+} from '../cases/classes.ts';
 import type { MessageType } from '../platform/message-types.ts';
 import { book } from '../ledger/ledger.ts';
 import { isOutflowLate, returnedByItself } from '../ledger/position.ts';
@@ -130,7 +138,7 @@ function seenIn(aggregate: Aggregate, payment: AggregatePayment, currency: strin
   const { class: name, held, missing, digest } = finding;
   const historyWord = payment.ledgers.find((one) => one.currency === currency)?.historyWord ?? null;
   const said = saidBySources(payment.verifications[0], ledgerIn(payment, currency), historyWord, currency);
-  const facts = orderFacts(aggregate, payment);
+  const facts = DEPENDS_ON_DUE.includes(name) ? orderFacts(aggregate, payment) : null;
   const due = facts === null ? null : formatMajor({ amount: facts.due, currency: facts.currency });
   return { class: name, held, missing, digest, evidence: { ...said, due } };
 }

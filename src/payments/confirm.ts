@@ -10,23 +10,13 @@ import { constraintOf, isDatabaseAway } from '../platform/db.ts';
 import { digestOf, isSameDigest } from '../platform/ids.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import {
-  currenciesOf,
-  isDecided,
-  isInProof,
-  ledgerIn,
-  orderFacts,
-  partPaymentOf,
-  positionIn,
-  type AggregatePayment,
-  type Policy,
-} from './aggregate.ts';
+import { currenciesOf, isDecided, ledgerIn, orderFacts, type AggregatePayment, type Policy } from './aggregate.ts';
 import { record, setLedger, setPayment, type Change } from './change.ts';
 import { decide } from './decide.ts';
 import { verifyPartPayments } from './due.ts';
-import { markPaid } from './mark-paid.ts';
+import { hasStalePart, markPaid } from './mark-paid.ts';
 import { doubtIdOfPart, doubtUsedId } from './used-id.ts';
-import { afterNotification, followUp, nextCheck, nextRecheck } from './schedule.ts';
+import { setNextCheck } from './next-check.ts';
 
 /** The exclusive right to verify a payment, for half a minute. */
 export type Lease = {
@@ -36,8 +26,10 @@ export type Lease = {
   askedAt: Date;
   /** Distinguishes this lease from a later one of the same payment. */
   leasedUntil: Date;
-  /** Part payments of the order wait for its rest. */
+  /** Part payments of the order waited for its rest when the lease was taken. */
   isRestDue: boolean;
+  /** Another payment of the order is being verified, and this one for its sake. */
+  isNested?: boolean;
   cause: 'notification' | 'schedule' | 'return' | 'checkout' | 'cancel' | 'deadline' | 'person' | 'reconciliation';
 };
 
@@ -65,10 +57,13 @@ export function createConfirm(parts: ConfirmParts): Confirm {
   const { gateway, logger, onMessage } = parts;
   const confirm: Confirm = async (lease, priority, withinMs, alongside) => {
     const { reference, orderId, cause } = lease;
+    const endMs = performance.now() + (withinMs ?? Infinity);
     try {
       const said = await gateway.verify(reference, priority, withinMs);
       const evidence = await doubtUsedId(parts, orderId, said);
-      if (lease.isRestDue) await verifyPartPayments({ ...parts, confirm }, lease, evidence);
+      const leftMs = withinMs === undefined ? undefined : endMs - performance.now();
+      if (lease.isRestDue && lease.isNested !== true)
+        await verifyPartPayments({ ...parts, confirm }, lease, evidence, { priority, withinMs: leftMs });
       const work = (change: Change): boolean => confirmPayment(change, lease, evidence, alongside);
       const isKept = await changeOrder(parts, orderId, 'service', work);
       onMessage();
@@ -86,6 +81,7 @@ export function createConfirm(parts: ConfirmParts): Confirm {
  * Applies an answer while the order's lock is held: stores it, updates the ledgers, and marks the
  * order paid if the answer proves it.
  * @returns false if the lease has ended
+ * @throws {Unanswered} a part payment must be verified first
  */
 function confirmPayment(change: Change, lease: Lease, said: Evidence, alongside?: Alongside): boolean {
   const payment = change.aggregate.payments.find(({ reference }) => reference === lease.reference);
@@ -102,7 +98,7 @@ function confirmPayment(change: Change, lease: Lease, said: Evidence, alongside?
   if (evidence.outcome !== 'unreadable') observe(change, payment, evidence);
   alongside?.(change);
   markPaidIfProven(change, payment, evidence);
-  schedule(change, payment, lease, isNews && !TEACH_NOTHING.includes(evidence.outcome), isNews);
+  setNextCheck(change, payment, lease, evidence.outcome, isNews);
   return true;
 }
 
@@ -172,101 +168,11 @@ function markPaidIfProven(change: Change, payment: AggregatePayment, evidence: E
   const isLeft = historyLeaves(before, shown) && before.books.captured === 0n;
   const order = orderFacts(change.aggregate, payment);
   if (decide({ evidence, order, isDecided: isDecided(payment), isLeft }) === 'hold') return;
+  // For example, a person asked for the rest while verify was asked. The payment is verified again.
+  if (hasStalePart(change, payment, shown))
+    throw new Unanswered('a part payment of its order must be verified first', { sent: false });
   setLedger(change, payment, currency, book(before, { captured: shown }, change.now), { what: 'captured' });
   markPaid(change, payment, shown, null);
-}
-
-/** Rarely, because somebody has to correct the adapter or the service first. */
-const UNREADABLE_MS = 3_600_000;
-
-/** Outcomes that change nothing. If a notification leads to one of them, it is followed up. */
-const TEACH_NOTHING: readonly string[] = ['pending', 'not_found', 'unknown', 'unreadable'];
-
-/**
- * Sets when the payment is verified next, and whether later notifications are followed at once. A
- * payment was created at 10:00:00, and a notification about it comes at 10:00:20:
- *
- *   asked at    answer     regular check    follow-up    next
- *   10:00:20    pending    10:00:45         10:00:23     10:00:23
- *   10:00:23    pending    10:00:45         10:00:30     10:00:30
- *   10:00:30    pending    10:00:45         10:00:50     10:00:45
- *   10:00:45    paid       in one day       none         in one day
- *
- * @param isTaught the answer is new, and its outcome is none of TEACH_NOTHING
- */
-function schedule(change: Change, payment: AggregatePayment, lease: Lease, isTaught: boolean, isNews: boolean): void {
-  const { now } = change;
-  const notification = notificationOf(payment, lease, now);
-  // A notification counts once, and its follow-ups do not count. In a flood, `notified_at` is of a
-  // newer notification than the one that was followed.
-  const isFollowUp = notification !== null && payment.answeredAt !== null && payment.answeredAt >= notification.at;
-  const isOfNotification = (lease.cause === 'notification' || lease.cause === 'return') && !isFollowUp;
-  const quietChecks = isNews ? 0 : payment.quietChecks + (isOfNotification ? 1 : 0);
-  // A notification that came after verify was asked is followed, too.
-  const notified = notification?.isNewer === true ? afterNotification(lease.askedAt, quietChecks, now) : null;
-  const again =
-    notification !== null && !notification.isNewer && !isTaught ? followUp(notification.at, quietChecks, now) : null;
-  const times = [regularCheck(change, payment, lease), notified, again].filter((time) => time !== null);
-  const [earliest = null] = times.sort((a, b) => a.getTime() - b.getTime());
-  // A notification stays until its follow-ups are done, so that the payment comes before payments
-  // without a notification.
-  const isFollowed = notified === null && again === null;
-  setPayment(change, payment, {
-    answeredAt: lease.askedAt,
-    leasedUntil: null,
-    failures: 0,
-    quietChecks,
-    nextCheckAt: earliest,
-    notifiedAt: isFollowed ? null : (notification?.at ?? null),
-    // Only the first verification after a signed notification comes before all others.
-    signedNotification: notified !== null && payment.signedNotification,
-  });
-}
-
-/**
- * The notification that this verification follows, or one that came after it (`isNewer`). Null:
- * there is none.
- */
-function notificationOf(
-  { notifiedAt }: AggregatePayment,
-  { askedAt }: Lease,
-  now: Date,
-): { at: Date; isNewer: boolean } | null {
-  // A notification of the future was stored before the database's clock was set back. This
-  // verification follows it.
-  if (notifiedAt === null || notifiedAt > now) return null;
-  // Stored times are rounded to a millisecond.
-  return { at: notifiedAt, isNewer: notifiedAt.getTime() > askedAt.getTime() + 1 };
-}
-
-/** When the payment is verified next without a notification. Null: never again. */
-function regularCheck(change: Change, payment: AggregatePayment, lease: Lease): Date | null {
-  const { aggregate, now, policy } = change;
-  const isLate = lease.cause === 'schedule' && payment.nextCheckAt !== null;
-  const delayMs = isLate ? Math.max(0, lease.askedAt.getTime() - Number(payment.nextCheckAt)) : 0;
-  const planned = isInProof(aggregate, payment.reference)
-    ? checkOfPaid(change, payment)
-    : (nextCheck(payment.createdAt, now, policy.payableDays, delayMs) ?? checkOfPart(change, payment));
-  // If an answer cannot be read, the payment is verified again, also after its last check and also
-  // if its order is paid.
-  return planned ?? (payment.unreadableSince && new Date(now.getTime() + UNREADABLE_MS));
-}
-
-/** A part payment is verified at the ages of a paid order until the rest is paid. */
-function checkOfPart({ aggregate, now }: Change, payment: AggregatePayment): Date | null {
-  return partPaymentOf(aggregate, payment) > 0n ? nextRecheck(payment.createdAt, now) : null;
-}
-
-/**
- * If a paid order's money is missing, its payment is verified as often as a new one. Otherwise it
- * is verified at growing ages.
- */
-function checkOfPaid(change: Change, payment: AggregatePayment): Date | null {
-  const { aggregate, now, policy } = change;
-  const [said] = payment.verifications;
-  const { missing } = positionIn(change, payment, aggregate.currency);
-  const again = missing > 0n && said ? nextCheck(said.at, now, policy.payableDays) : null;
-  return again ?? (aggregate.paidAt && nextRecheck(aggregate.paidAt, now));
 }
 
 /**

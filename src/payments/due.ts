@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import { Unanswered } from '../gateway/errors.ts';
 import type { Evidence } from '../gateway/evidence.ts';
+import type { Priority } from '../gateway/traffic.ts';
 import { startCrew, type Loop } from '../platform/loop.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
-import { AGGREGATE, partPaymentOf, type AggregatePayment, type Policy } from './aggregate.ts';
+import { AGGREGATE, dueFrom, partPaymentOf, type Policy } from './aggregate.ts';
 import type { Alongside, Confirm, Lease } from './confirm.ts';
 import { NOTIFICATION_PAUSES_SEC } from './schedule.ts';
 
@@ -37,7 +38,16 @@ export async function lease(parts: AskParts, reference: string, cause: Lease['ca
 }
 
 const WAIT_STEP_MS = 250;
-const WAIT_STEPS = 20;
+const WAIT_MS = 5_000;
+
+type Asking = {
+  /** Of the call. Left out: it follows from the cause. */
+  priority?: Priority;
+  alongside?: Alongside | undefined;
+  /** Milliseconds for the call. */
+  withinMs?: number | undefined;
+  isNested?: boolean;
+};
 
 /**
  * Verifies a payment now, for example before a person's decision or a deadline. If another process
@@ -48,38 +58,45 @@ export async function askNow(
   parts: AskParts,
   reference: string,
   cause: Lease['cause'],
-  alongside?: Alongside,
+  { alongside, withinMs, isNested = false, ...asked }: Asking = {},
 ): Promise<boolean> {
-  const priority = cause === 'deadline' || cause === 'reconciliation' ? 'background' : 'interactive';
-  for (let step = 0; step < WAIT_STEPS; step += 1) {
+  const usual = cause === 'deadline' || cause === 'reconciliation' ? 'background' : 'interactive';
+  const priority = asked.priority ?? usual;
+  const endMs = performance.now() + Math.min(WAIT_MS, withinMs ?? WAIT_MS);
+  do {
     const taken = await lease(parts, reference, cause);
     if (taken !== null) {
-      const answer = await parts.confirm(taken, priority, undefined, alongside);
+      const answer = await parts.confirm({ ...taken, isNested }, priority, withinMs, alongside);
       return answer !== null && answer !== 'unreadable';
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));
-  }
+  } while (performance.now() < endMs);
   return false;
 }
 
 /**
- * Verifies the part payments of an order before another payment may complete its price. Their
- * newest answers may be days old, and a chargeback since then must not be captured.
+ * Verifies the other part payments of an order before a payment completes its price, or before a
+ * person's decision that may. Their newest answers may be days old, and a chargeback since then must
+ * not be captured. The nested verifications verify no further payment, so two part payments never
+ * wait for each other.
+ * @param withinMs milliseconds for the calls, which are made at the same time
  * @throws {Unanswered} one of them could not be verified: the answer is written later
  */
 export async function verifyPartPayments(
   parts: AskParts,
-  { reference, orderId }: Lease,
+  { reference, orderId, cause }: Lease,
   { outcome, balance }: Evidence,
+  { priority, withinMs }: Pick<Asking, 'priority' | 'withinMs'>,
 ): Promise<void> {
   const aggregate = await parts.prisma.order.findUniqueOrThrow({ where: { id: orderId }, include: AGGREGATE });
-  const isWholePrice = balance !== null && balance >= aggregate.amount;
-  const isPartPayment = (one: AggregatePayment): boolean => partPaymentOf(aggregate, one) > 0n;
   const own = aggregate.payments.find((one) => one.reference === reference);
-  if (outcome !== 'paid' || isWholePrice || own === undefined || isPartPayment(own)) return;
-  for (const { reference: part } of aggregate.payments.filter(isPartPayment))
-    if (!(await askNow(parts, part, 'schedule')))
-      throw new Unanswered('a part payment of its order could not be verified', { sent: false });
+  // The whole price pays the order alone. Any other amount is held, and a person decides about it.
+  const isRest = own !== undefined && balance === dueFrom(aggregate, own) && balance !== aggregate.amount;
+  if (cause !== 'person' && !(outcome === 'paid' && isRest)) return;
+  const others = aggregate.payments.filter((one) => one !== own && partPaymentOf(aggregate, one) > 0n);
+  const asking = others.map((one) => askNow(parts, one.reference, 'schedule', { priority, withinMs, isNested: true }));
+  if ((await Promise.all(asking)).includes(false))
+    throw new Unanswered('a part payment of its order could not be verified', { sent: false });
 }
 
 /**

@@ -32,6 +32,20 @@ export function markPaid(change: Change, payment: AggregatePayment, amount: bigi
   tell(change, 'order.paid');
 }
 
+/** A part payment is captured only if verify was asked about it within this time. */
+const FRESH_MS = 60_000;
+
+/**
+ * Some part payment that would be captured beside `amount` was not verified just now, so it may have
+ * been charged back.
+ */
+export function hasStalePart({ aggregate, now }: Change, payment: AggregatePayment, amount: bigint): boolean {
+  if (amount >= aggregate.amount) return false;
+  const isStale = ({ answeredAt }: AggregatePayment): boolean =>
+    answeredAt === null || answeredAt.getTime() < now.getTime() - FRESH_MS;
+  return aggregate.payments.some((one) => one !== payment && partPaymentOf(aggregate, one) > 0n && isStale(one));
+}
+
 type ProofPayment = NonNullable<Change['aggregate']['proof']>['payments'][number];
 
 function capturePartPayments(change: Change, last: AggregatePayment): ProofPayment[] {

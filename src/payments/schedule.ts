@@ -6,14 +6,14 @@
 //   its result is unknown           checkout/open-payment.ts   now
 //   refused, or not sent            checkout/open-payment.ts   never
 //   a notification                  due.ts                     now, or the end of a pause if notifications repeat
-//   nothing new after a notification confirm.ts                3, 10 and 30 s after the notification
-//   an answer                       confirm.ts                 the next of CHECK_AGES_SEC, then daily, then never; in
+//   nothing new after a notification next-check.ts                3, 10 and 30 s after the notification
+//   an answer                       next-check.ts                 the next of CHECK_AGES_SEC, then daily, then never; in
 //                                                              an hour if the last one could not be read; sooner if a
 //                                                              notification came while verify was asked
-//   it was verified late            confirm.ts                 not before twice the delay has passed again
-//   it paid its order               confirm.ts                 1, 3, 7, 14, 30, 60, 90 and 120 days after that; as
+//   it was verified late            next-check.ts                 not before twice the delay has passed again
+//   it paid its order               next-check.ts                 1, 3, 7, 14, 30, 60, 90 and 120 days after that; as
 //                                                              often as a new payment while its money is missing
-//   verify could not be asked       confirm.ts                 after a growing pause, or when the service allows it
+//   verify could not be asked       confirm.ts                    after a growing pause, or when the service allows it
 //   its order is reopened           end.ts                     now
 //
 // Verify is also asked when a shopper returns, before an order's page is handed out again or its

@@ -19,15 +19,15 @@ function faultOf(address: string): string | null {
   const at = address.lastIndexOf('@');
   const localPart = address.slice(0, Math.max(0, at));
   const domain = address.slice(at + 1);
-  if (at < 1 || domain === '') return 'must be an e-mail address like ada@example.com';
+  if (at < 1 || domain === '') return 'must be an e-mail address: a name, an at sign and a domain';
   if (address.length > MAX_ADDRESS || localPart.length > MAX_LOCAL_PART)
-    return 'must be an e-mail address of at most 254 characters, 64 of them before the @';
+    return 'must be an e-mail address of at most 254 characters, 64 of them before the at sign';
   const ascii = domainToASCII(domain);
   if (/[^\x20-\x7e]/.test(domain) && ascii !== '') return `must have an ASCII domain: write ${ascii}`;
-  if (!LOCAL_PART.test(localPart)) return 'must have only letters, digits and common symbols before the @';
+  if (!LOCAL_PART.test(localPart)) return 'must have only letters, digits and common symbols before the at sign';
   const labels = domain.split('.');
   const isHost = labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(labels.at(-1) ?? '');
-  return isHost ? null : 'must have a domain like example.com after the @';
+  return isHost ? null : 'must have a domain like example.com after the at sign';
 }
 
 /** An e-mail address as mail servers accept it. Surrounding white space is removed. */

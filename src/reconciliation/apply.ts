@@ -45,7 +45,11 @@ export async function settlePayment(
   const apply = (change: Change): void => {
     const { aggregate } = change;
     for (const payment of aggregate.payments)
-      if (payment.reference === reference || partPaymentOf(aggregate, payment) > 0n)
+      // A payment that became a part payment during the run has no rows here.
+      if (
+        payment.reference === reference ||
+        (partPaymentOf(aggregate, payment) > 0n && reported.has(payment.reference))
+      )
         applyRows(change, payment, reported.get(payment.reference) ?? [], run);
   };
   if (orderId === null) {
@@ -56,7 +60,7 @@ export async function settlePayment(
     // Null: the reference belongs to the other mode, so the money cannot be booked here.
     return (await changeUnmatched(parts, reference, 'reconciliation', apply, isNew)) !== null;
   }
-  const isAnswered = await askNow(parts, reference, 'reconciliation', run.isWhole ? apply : undefined);
+  const isAnswered = await askNow(parts, reference, 'reconciliation', { alongside: run.isWhole ? apply : undefined });
   if (!isAnswered && run.isWhole && rows.some(({ outflow }) => outflow > 0n))
     await changeOrder(parts, orderId, 'reconciliation', apply);
   return isAnswered;

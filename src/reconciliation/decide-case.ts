@@ -14,7 +14,7 @@ import {
 import { record, setCase, setLedger, setOrder, setPayment, type Change } from '../payments/change.ts';
 import { findPaidBy, isIdOfPart } from '../payments/used-id.ts';
 import { askNow } from '../payments/due.ts';
-import { markPaid } from '../payments/mark-paid.ts';
+import { hasStalePart, markPaid } from '../payments/mark-paid.ts';
 import { deadlineFrom, priceEndsAt } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
 import type { Case } from '../platform/prisma/client.ts';
@@ -85,7 +85,7 @@ function applyDecision(change: Change, reference: string, deciding: Deciding, pa
   if (as === 'ask-rest' && partPaymentOf(aggregate, payment) === 0n)
     throw refused(
       id,
-      'is not decided: verify must show the money as paid, in an answer that can be read. Try again once it does',
+      'is not decided: verify’s newest answer must be readable, and must show all of the held money as paid',
     );
   return effect.marksPaid;
 }
@@ -147,6 +147,8 @@ function bookEffect(
     setLedger(change, payment, currency, book(known, booking, change.now), { what, data });
   }
   if (!marksPaid) return;
+  if (hasStalePart(change, payment, booking.captured ?? 0n))
+    throw refused(id, 'is not decided: verify must show the part payments of the order first. Try again');
   const [answer] = payment.verifications;
   if (answer?.serviceId != null && isIdOfPart(change.aggregate, payment, answer.serviceId))
     throw refused(

@@ -27,10 +27,12 @@ type Save = (checkpoint: Checkpoint) => Promise<unknown>;
 type Imported = { end: End; counts: Counts; isBroken: boolean };
 
 const ROWS_BETWEEN_CHECKPOINTS = 20_000;
+/** The session must not stay idle for long, or a firewall closes its connection. */
+const PAGES_BETWEEN_WRITES = 20;
 
 /**
- * Reads the history into `history_rows`, starting at the checkpoint. Rows are written when a
- * checkpoint is due, while the next page is read.
+ * Reads the history into `history_rows`, starting at the checkpoint. Rows are written once for
+ * several pages, while the next page is read.
  * @param save stores a checkpoint after the rows before it were written
  * @returns `isBroken`: a page could not be read, and the next run may go on at the checkpoint
  */
@@ -41,10 +43,13 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
   let [saved, repeats] = [counts.records, 0];
   let last: Read[] = [];
   let unwritten: string[] = [];
-  const keep = async (): Promise<void> => {
-    saved = counts.records;
+  const write = async (): Promise<void> => {
     await writeRows(client, unwritten);
     unwritten = [];
+  };
+  const keep = async (): Promise<void> => {
+    saved = counts.records;
+    await write();
     // An address that contains our key is not stored. Such a run begins again.
     if (next !== null && gateway.redact(next.path) !== next.path) return;
     // An aggregate would read the whole table.
@@ -79,6 +84,7 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     // Only the kept columns are redacted, not the whole page.
     unwritten.push(gateway.redact(lines.join('')));
     next = page.value.next;
+    if (unwritten.length === PAGES_BETWEEN_WRITES) await write();
     if (counts.records - saved >= ROWS_BETWEEN_CHECKPOINTS && next !== null) await keep();
   }
 }

@@ -130,9 +130,14 @@ function troublesOf(payment: ToldPayment): (Trouble & { rank: number })[] {
   return [...booked, ...open.map((one) => ({ ...one, payment, rank: one.missing > 0n ? 1 : 3 }))];
 }
 
-/** Whether the newest case about held money of the payment asked the customer to pay the rest. */
+/**
+ * The customer was asked to pay the rest, and no later decision or open case is about the held money.
+ */
 export function isRestAsked({ cases }: ToldPayment): boolean {
-  return cases.findLast(({ held }) => held > 0n)?.decision === 'ask-rest';
+  const relevant = cases.filter(
+    ({ held, decision, closedAt }) => held > 0n && (decision !== null || closedAt === null),
+  );
+  return relevant.at(-1)?.decision === 'ask-rest';
 }
 
 export function caseWords({ order, ...one }: Trouble & { order: Told | null }, view: View): Words {

@@ -250,7 +250,7 @@ test('a person cannot ask for the rest while the answers of verify are unreadabl
   const body = { status: true, data: 'nonsense' };
   await befall(shop, 'verify', 'body', { reference: first.reference, body, times: 0 });
   await tell(shop, first.reference);
-  const said = saying(/in an answer that can be read. Try again once it does/);
+  const said = saying(/newest answer must be readable/);
   expect(await decide(first, 'ask-rest')).toEqual({ exit: 1, said });
   await healService(shop);
   await tell(shop, first.reference);
@@ -321,6 +321,71 @@ test('a chargeback of the first part without a webhook is found when a person de
   const said = saying(/has changed since you looked at it/);
   expect(await decide(rest, 'refund', '--number', 'R-1')).toEqual({ exit: 1, said });
   await stands(shop, first.orderId, 'review', 'underpaid 400000 0 NGN');
+});
+
+test('the first part is verified, too, when more than the whole price comes for the rest', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'pay', { amount: 9000 });
+  await stands(shop, first.orderId, 'review', 'overpaid 900000 0 NGN');
+  await chargeBackInSilence(first);
+  const said = saying(/has changed since you looked at it/);
+  expect(await decide(rest, 'refund', '--number', 'R-1')).toEqual({ exit: 1, said });
+  await stands(shop, first.orderId, 'review', 'overpaid 900000 0 NGN');
+});
+
+test('the other parts are verified, too, when a person accepts one part as enough', async () => {
+  const first = await askedForRest();
+  const { body: second } = await next(first);
+  await happens(shop, second.reference, 'pay', { amount: 3000 });
+  await stands(shop, first.orderId, 'review', 'underpaid 300000 0 NGN');
+  expect(await decide(second, 'ask-rest')).toMatchObject({ exit: 0 });
+  await chargeBackInSilence(second);
+  await decide(first, 'accept');
+  const captured = 'SELECT captured::int FROM ledgers WHERE reference = $1';
+  expect(await shop.database.query(captured, [second.reference])).toEqual([{ captured: 0 }]);
+});
+
+test('money that the newest answer calls failed cannot be accepted', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await happens(shop, rest.reference, 'pay', { amount: 3000 });
+  await stands(shop, first.orderId, 'review', 'underpaid 300000 0 NGN');
+  const failed = {
+    id: `C-2-${rest.reference}`,
+    reference: rest.reference,
+    status: 'FAILED',
+    amount: 3000,
+    currency: 'NGN',
+  };
+  await befall(shop, 'verify', 'body', { reference: rest.reference, body: { status: true, data: failed }, times: 0 });
+  await tell(shop, rest.reference);
+  await stands(shop, first.orderId, 'review', 'contradicted 300000 0 NGN');
+  expect(await decide(rest, 'accept')).toEqual({ exit: 1, said: saying(/verify does not show all of it/) });
+  await healService(shop);
+});
+
+test('a part payment that could not be read for a while has its form on the page of its order again', async () => {
+  const first = await askedForRest();
+  await befall(shop, 'verify', 'body', { reference: first.reference, body: 'nonsense', times: 0 });
+  await tell(shop, first.reference);
+  await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN');
+  await healService(shop);
+  await tell(shop, first.reference);
+  await stands(shop, first.orderId, 'pending');
+  const { body: page } = await shop.request<string>('GET', `/admin/orders/${first.orderId}`);
+  expect(page).toMatch(/We asked the customer to pay the rest, NGN 3,500.00[^]*If nobody pays the rest: decide about/);
+});
+
+test('a shopper who returns does not wait for a part payment whose verification hangs', async () => {
+  const first = await askedForRest();
+  const { body: rest } = await next(first);
+  await befall(shop, 'verify', 'hang', { reference: first.reference, times: 0 });
+  await shop.sandboxPost(`/transactions/${rest.reference}/pay`, { webhook: 'lost' });
+  const beganMs = performance.now();
+  expect((await shop.request('GET', `/checkout/return/${rest.reference}`)).status).toBe(303);
+  expect(performance.now() - beganMs).toBeLessThan(9_000);
+  await healService(shop);
 });
 
 test('the rest pays nothing while the first part cannot be verified', async () => {

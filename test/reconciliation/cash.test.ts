@@ -94,6 +94,6 @@ test('after a restore, money that only the history has is shown, and a person as
   expect([await statusOf(desk, again.orderId), await statusOf(desk, other.orderId)]).toEqual(['paid', 'pending']);
   const sql = `SELECT "by" FROM journal WHERE reference = $1 AND what IN ('adopted', 'captured') ORDER BY what`;
   expect(await desk.database.query(sql, [lost.reference])).toEqual([{ by: 'ada' }, { by: 'service' }]);
-  expect(await adopt(again.orderId)).toMatchObject(refused(/no money/));
+  expect(await adopt(again.orderId)).toMatchObject(refused(/No money without an order/));
   expect(await desk.reconcile()).toMatchObject({ exit: 0, report: { findings: {} } });
 });

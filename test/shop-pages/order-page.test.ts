@@ -189,7 +189,7 @@ test.each<[state: string, make: () => Promise<string>, heading: string, said: st
   const numberOf = (amount = '') => Number(amount.replace('−', '-').replaceAll(',', ''));
   const cells = body.matchAll(/<th scope="row">(.*?)<\/th><td>\w+ (−?[\d,.]+)/g);
   const rows = Array.from(cells, ([, name = '', amount]) => ({ name: textOf(name), amount: numberOf(amount) }));
-  const [name, amount] = ['Paid in the end', ...(end ?? 'Total 8,500.00').split(' ')].slice(-2);
+  const [name, amount] = ['Net amount paid', ...(end ?? 'Total 8,500.00').split(' ')].slice(-2);
   expect(rows.at(-1)).toEqual({ name, amount: numberOf(amount) });
   const came = rows.findLast((one) => ['Total', 'Paid'].includes(one.name))?.amount ?? 0;
   expect(rows.reduce((sum, one) => sum + Math.min(0, one.amount), came)).toBe(numberOf(amount));
