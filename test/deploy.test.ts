@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAction } from '../src/commands/commands.ts';
 import { VARIABLES } from '../src/config.ts';
+import { SCREENSHOTS } from '../tools/screenshots.ts';
 
 // The variables, scripts, commands, files and headings that the pages and deploy/ name must exist.
 
@@ -113,3 +114,13 @@ test('deploy/ has at most 400 lines', () => {
   const lines = DEPLOYED.map((path) => textOf(path).split('\n').length - 1);
   expect(lines.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(400);
 });
+
+test.each(Object.entries(SCREENSHOTS))(
+  'the README shows the screenshot %s, in the size of the script',
+  (name, size) => {
+    expect(textOf('README.md')).toContain(`(docs/images/${name})`);
+    const bytes = readFileSync(join(ROOT, 'docs/images', name));
+    // The header of a PNG file has the width and the height.
+    expect({ width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }).toEqual(size);
+  },
+);
