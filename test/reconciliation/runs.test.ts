@@ -119,7 +119,10 @@ test('a run whose database connection ends while it waits for the service can be
   });
   await books.database.query(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
-  expect(await ranOf(run)).toMatchObject({ exit: 2, err: 'The database cannot be reached. Check it, and repeat the command.\n' });
+  expect(await ranOf(run)).toMatchObject({
+    exit: 2,
+    err: 'The database cannot be reached. Check it, and repeat the command.\n',
+  });
   await endsRight(books);
 });
 
