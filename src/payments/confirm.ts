@@ -12,7 +12,7 @@ import type { PrismaClient } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
 import { currenciesOf, isDecided, ledgerIn, orderFacts, type AggregatePayment, type Policy } from './aggregate.ts';
 import { record, setLedger, setPayment, type Change } from './change.ts';
-import { decide } from './decide.ts';
+import { decide, type AnswerSituation } from './decide.ts';
 import { verifyPartPayments } from './due.ts';
 import { hasStalePart, markPaid } from './mark-paid.ts';
 import { doubtIdOfPart, doubtUsedId } from './used-id.ts';
@@ -49,6 +49,9 @@ export type Confirm = (
   alongside?: Alongside,
 ) => Promise<Evidence['outcome'] | null>;
 export type Alongside = (change: Change) => void;
+
+/** What of an answer decides whether it pays. */
+type Proving = AnswerSituation['evidence'];
 
 /** `onMessage`: a message may be due now. */
 type ConfirmParts = { prisma: PrismaClient; gateway: Gateway; policy: Policy; logger: Logger; onMessage: () => void };
@@ -161,7 +164,11 @@ function answerIn(change: Change, payment: AggregatePayment, evidence: Evidence,
   };
 }
 
-function markPaidIfProven(change: Change, payment: AggregatePayment, evidence: Evidence): void {
+/**
+ * Captures the money of a payment and marks its order paid, if the answer proves it.
+ * @throws {Unanswered} a part payment must be verified first
+ */
+export function markPaidIfProven(change: Change, payment: AggregatePayment, evidence: Proving): void {
   const { currency } = change.aggregate;
   const shown = evidence.balance ?? 0n;
   const before = ledgerIn(payment, currency);

@@ -3,8 +3,9 @@ import { BY_DEADLINE, deadlineFrom, priceEndsAt } from '../orders/order.ts';
 import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { hasOpenCase, type AggregatePayment } from './aggregate.ts';
+import { hasHeldMoney, hasOpenCase, type AggregatePayment } from './aggregate.ts';
 import { record, setOrder, setPayment, tell, type Change } from './change.ts';
+import { markPaidIfProven } from './confirm.ts';
 import { askNow, type AskParts } from './due.ts';
 import { isOver } from './schedule.ts';
 
@@ -52,11 +53,14 @@ function whyNotEnded(change: Change, asked: readonly string[], isByDeadline: boo
 }
 
 /**
- * Opens an ended order again, with a deadline of `payableDays` from now. Its payments are verified,
- * because held money may pay it.
+ * Opens an ended order again, with a deadline of `payableDays` from now. Payments with held money
+ * are verified first, and money that is exactly the price pays the order by the same change. So no
+ * case opens in between.
  * @returns false if the order is paid, is open, or does not exist
  */
 export async function reopenOrder(parts: AskParts, orderId: string, by: string, reason: string): Promise<boolean> {
+  const held = await parts.prisma.payment.findMany({ where: { orderId, status: 'review' } });
+  await Promise.all(held.map(({ reference }) => askNow(parts, reference, 'person')));
   const reopened = await changeOrder(parts, orderId, by, (change) => {
     const { aggregate, now, policy } = change;
     if (aggregate.proof !== null || aggregate.endedAt === null) return false;
@@ -66,9 +70,26 @@ export async function reopenOrder(parts: AskParts, orderId: string, by: string, 
     for (const payment of sent) setPayment(change, payment, { nextCheckAt: now });
     record(change, 'order reopened', null, { reason });
     tell(change, 'order.reopened', { reason });
+    payByHeldMoney(change);
     return true;
   });
   return reopened ?? false;
+}
+
+/** An answer of verify is used only if verify was asked within this time. */
+const FRESH_MS = 60_000;
+
+/** Marks the order paid if verify has just shown that its held money is exactly the price. */
+function payByHeldMoney(change: Change): void {
+  const { aggregate, now } = change;
+  const isFresh = ({ answeredAt, unreadableSince }: AggregatePayment): boolean =>
+    answeredAt !== null && unreadableSince === null && answeredAt.getTime() >= now.getTime() - FRESH_MS;
+  const held = aggregate.payments.filter(hasHeldMoney);
+  if (!held.every(isFresh)) return;
+  for (const payment of held) {
+    const [answer] = payment.verifications;
+    if (answer !== undefined) markPaidIfProven(change, payment, answer);
+  }
 }
 
 const DAY_MS = 86_400_000;

@@ -167,3 +167,26 @@ test.each([
   }
   expect((await start(currency, 'zoe')).status).toBe(201);
 });
+
+test('a cancelled order with exactly its price is paid when it is reopened, and no other case opens', async () => {
+  const { orderId, reference } = await shop.checkout();
+  expect(await command(shop, 'orders', 'cancel', orderId)).toMatchObject({ exit: 0 });
+  await happens(shop, reference, 'pay');
+  await stands(shop, orderId, 'cancelled', 'paid_after_end 850000 0 NGN');
+  expect(await command(shop, 'orders', 'reopen', orderId)).toMatchObject({ exit: 0 });
+  // The command's own change has paid the order.
+  const { body } = await shop.request<{ status: string }>('GET', `/orders/${orderId}`);
+  expect(body.status).toBe('paid');
+  const cases = await shop.database.query('SELECT class FROM cases WHERE order_id = $1', [orderId]);
+  expect(cases).toEqual([{ class: 'paid_after_end' }]);
+});
+
+test('a reopened order whose payment was charged back meanwhile is not paid', async () => {
+  const { orderId, reference } = await shop.checkout();
+  expect(await command(shop, 'orders', 'cancel', orderId)).toMatchObject({ exit: 0 });
+  await happens(shop, reference, 'pay');
+  await stands(shop, orderId, 'cancelled', 'paid_after_end 850000 0 NGN');
+  await shop.sandboxPost(`/transactions/${reference}/reverse`, { notify: false });
+  expect(await command(shop, 'orders', 'reopen', orderId)).toMatchObject({ exit: 0 });
+  await stands(shop, orderId, 'failed');
+});
