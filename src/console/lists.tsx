@@ -32,10 +32,21 @@ export async function caseRows(here: Here, take: number, isDone = false, after =
     const end = isDone ? ` ${one.decision ? `${one.closedBy ?? ''}: ${one.decision}` : 'It came right.'}` : '';
     const href = one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`;
     const whose = one.order ? emailOf(here, one.order) : 'no order';
-    const small = [ui.when(one.closedAt ?? one.openedAt, view), ` · ${whose}`];
+    const waiting = one.closedAt === null ? ` · waiting for ${durationText(one.openedAt, view.now)}` : '';
+    const small = [ui.when(one.closedAt ?? one.openedAt, view), `${waiting} · ${whose}`];
     const sum = amount > 0n ? amountText({ ...one, amount }) : '';
     return { id: one.id, href, small, main: sentence + end, amount: sum, badge };
   });
+}
+
+const MINUTE_MS = 60_000;
+
+/** `5 min`, `3 h` or `2 days`. */
+function durationText(since: Date, now: Date): string {
+  const minutes = Math.max(0, Math.floor((now.getTime() - since.getTime()) / MINUTE_MS));
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
 }
 
 export const goodsOf = ({ lines }: { lines: { quantity: number; description: string }[] }): string =>

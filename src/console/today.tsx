@@ -105,9 +105,11 @@ async function soldAndPaid(here: Here): Promise<VNode> {
     return [name, columns.map(({ orders }) => orders?.filter(isOne).length ?? 'many')] as const;
   };
   const heads = columns.map(({ key, label }) => ui.link(`/admin/orders?day=${key}`, label));
+  // Rows of zeros are left out.
+  const kinds = TABS.flatMap(([kind, name]) => (kind === 'all' ? [] : [count(name, kind)]));
   const figures = [
     count('Orders'),
-    ...TABS.flatMap(([kind, name]) => (kind === 'all' ? [] : [count(name, kind)])),
+    ...kinds.filter(([, counts]) => counts.some((one) => one !== 0)),
     ...currencies.map((one) => {
       return [`Earned ${one}`, columns.map(({ sums }) => figure(sums.get(one)?.earned ?? 0n, one))] as const;
     }),
@@ -115,7 +117,11 @@ async function soldAndPaid(here: Here): Promise<VNode> {
   const month = [...(columns.at(-1)?.sums ?? [])].map(([one, sums]) => [one, -sums['taken back']] as const);
   const taken = month.filter(([, amount]) => amount > 0n);
   const back = taken.length > 0 && ui.line(`${moneyText(taken)} was taken back this month.`);
-  return <div>{[ui.numbers('Sold and paid', heads, figures), back]}</div>;
+  const today = kinds.flatMap(([name, [one = 0]]) => (one === 0 ? [] : `${one} ${name.toLowerCase()}`));
+  const all = columns[0]?.orders?.length ?? 0;
+  const summary = `${ui.counted(all, 'order')} today${all > 0 ? `: ${today.join(', ')}` : ''}.`;
+  const told = ui.line(ui.link('/admin/orders?day=today', summary));
+  return <div>{[told, ui.numbers('Sold and paid', heads, figures), back]}</div>;
 }
 
 /** Checks that the page shows elsewhere. */
