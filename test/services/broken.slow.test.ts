@@ -27,7 +27,7 @@ const start = async (code: string) => {
 };
 
 test.each([
-  ['does not exist', '', /with 78:[^]*GATEWAY_ADAPTER: names no file/],
+  ['does not exist', '', /with 78:[^]*GATEWAY_ADAPTER: names a file that does not exist/],
   ['is no program', 'export default {', /with 78:[^]*GATEWAY_ADAPTER: .* cannot be used/],
   ['lacks members', 'export default { read: () => null }', /with 78:[^]*at amountUnit[^]*at checkoutLifetimeMin/],
   ['has no unit', `${PLAIN} export default { ...plain, amountUnit: 'cents' }`, /with 78:[^]*amountUnit/],
