@@ -17,8 +17,10 @@ const OWN: Action[] = [
   action('clerk', 'ask ORDER', { order: TEXT }, async (parts, { order }) => {
     const { id: orderId } = await findOrder(parts, order);
     const payments = await parts.prisma.payment.findMany({ where: { orderId, status: { not: 'refused' } } });
-    const heard = await Promise.all(payments.map(({ reference }) => askNow(parts, reference, 'person')));
-    return { sentence: heard.every(Boolean) ? words.asked : words.unasked };
+    // One after another: each verification also verifies the other part payments of the order.
+    let isAnswered = true;
+    for (const { reference } of payments) isAnswered = (await askNow(parts, reference, 'person')) && isAnswered;
+    return { sentence: isAnswered ? words.asked : words.unasked };
   }),
   action('clerk', 'note ORDER', { order: TEXT, note: TEXT }, async (parts, { order, note }) => {
     const { id } = await findOrder(parts, order);

@@ -107,10 +107,23 @@ test('a part payment that waits for the rest is kept by the form on its order’
   expect(await told('NGN')).toEqual(all(3_849_000, 0));
 });
 
+test('the payment service is asked about an order with two part payments', async () => {
+  const { orderId } = (bought.two = await buy(shop, { amount: 3000 }));
+  await eventually(async () => (await open(`/orders/${orderId}`)).includes('Ask the customer'));
+  await decide('two', { as: 'ask-rest', note: 'asked' });
+  const next = await shop.request<Checkout>('POST', '/checkout', { json: { orderId } });
+  await happens(shop, next.body.reference, 'pay', { amount: 2000 });
+  await eventually(async () => (await open(`/orders/${orderId}`)).includes('Ask the customer'));
+  await decide('two', { as: 'ask-rest', note: 'asked' });
+  await decide('two', {}, 'ask');
+  const failed = 'SELECT count(*)::int AS failed FROM payments WHERE order_id = $1 AND failures > 0';
+  expect(await shop.database.query(failed, [orderId])).toEqual([{ failed: 0 }]);
+});
+
 test('each order is in one group, and the groups add up on Today and on Orders', async () => {
   const [of, ...groups] = rowsOf(await open('')).filter((row) => /^\d+$/.test(row[1] ?? ''));
   const [all = 0, ...kinds] = [of, ...groups].map((row) => Number(row?.[1]));
-  expect(all).toBe(6);
+  expect(all).toBe(7);
   expect(kinds.reduce((sum, one) => sum + one, 0)).toBe(all);
   const tabs = [...(await open('/orders')).matchAll(/>([A-Z][a-z ]+) (\d+)<\/a>/g)].map(([, , count]) => Number(count));
   expect(tabs.slice(1).reduce((sum, one) => sum + one, 0)).toBe(tabs[0]);
