@@ -48,7 +48,7 @@ type Greeting = { dir: string; owner: number; isExclusive: boolean; isMade: bool
  * Starts the database in `folder`, and creates it at the first start. Waits until it accepts
  * connections. If one of our running processes already runs the database, this one is used. If a
  * killed process left one running, it is stopped first. If this process is killed, its database
- * stops by itself.
+ * stops, too.
  * @throws {UserFacingError} if the platform, the folder or the disk does not allow a database; the
  * message says what to do
  */

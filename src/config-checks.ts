@@ -8,7 +8,7 @@ import type { Secret } from './platform/secret.ts';
  */
 type Check = { isWrong: boolean; message: string };
 
-/** What is wrong with the combination of variables. */
+/** The faults in the combination of variables, as sentences. */
 export function faultsBetween(v: Variables, production: boolean, live: boolean): string[] {
   const checks = [...requiredChecks(v, production, live), ...serviceChecks(v, production, live), ...pairChecks(v)];
   if (production) checks.push(...productionChecks(v));

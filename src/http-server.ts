@@ -90,7 +90,7 @@ async function close(server: Server, unanswered: ReadonlySet<ServerResponse>, gr
     answer.once('close', () => {
       server.closeIdleConnections();
     });
-    // An event stream does not end by itself. Its reader reconnects, to the process that listens
+    // An event stream does not end on its own. Its reader reconnects, to the process that listens
     // then.
     if (String(answer.getHeader('content-type')).startsWith('text/event-stream')) answer.end();
   }

@@ -203,8 +203,8 @@ export function saidBySources(
 }
 
 /**
- * What was due by the payment when its case was opened or last changed, in minor units. Null: the
- * case is older than version 1.1.
+ * The amount that this payment had to pay when its case was opened or last changed, in minor units.
+ * Null: the case is older than version 1.1.
  */
 export function dueSeen(evidence: unknown, currency: string): bigint | null {
   const { due } = Object(evidence) as { due?: unknown };

@@ -3,7 +3,7 @@ import { priceBasket, type Catalogue } from '../orders/catalogue.ts';
 import { totalOf, type Basket } from '../orders/input.ts';
 import { priceEndsAt } from '../orders/order.ts';
 import { changeOrder } from '../payments/change-order.ts';
-import { partPaid, partPaymentOf, type AggregatePayment } from '../payments/aggregate.ts';
+import { partPaid, partPaymentOf, type AggregatePayment, isVerifiedWithin } from '../payments/aggregate.ts';
 import { addPayment, record, setOrder, type Change } from '../payments/change.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import { lease } from '../payments/due.ts';
@@ -153,8 +153,7 @@ function planOrPlaceNext(
   const isBeingSent = (one: AggregatePayment): boolean =>
     one.status === 'sending' && one.reason === null && isWithin(one.createdAt, SENDING_MS);
   if (payable.some(isBeingSent)) return { next: 'wait' };
-  const isFresh = ({ answeredAt, unreadableSince }: AggregatePayment): boolean =>
-    answeredAt !== null && unreadableSince === null && isWithin(answeredAt, JUST_NOW_MS);
+  const isFresh = (one: AggregatePayment): boolean => isVerifiedWithin(one, now, JUST_NOW_MS);
   // If verify cannot answer about a payment, it waits for its next check, as after any
   // notification. Otherwise one shopper's clicks would use up the verify calls of all.
   const isPutOff = ({ failures, nextCheckAt }: AggregatePayment): boolean =>

@@ -83,6 +83,7 @@ const BAR = { width: 8, step: 10, height: 40 };
 export function bars(about: string, points: readonly (readonly [text: string, amount: bigint])[]): VNode {
   const most = points.reduce((largest, [, amount]) => (amount > largest ? amount : largest), 1n);
   const drawn = points.map(([text, amount], place) => {
+    // A float is exact enough for the height of a bar. No sum uses it.
     const height = amount > 0n ? Math.max(1, (BAR.height * Number(amount)) / Number(most)) : 0;
     return (
       <rect x={place * BAR.step} y={BAR.height - height} width={BAR.width} height={height}>

@@ -66,8 +66,8 @@ export function balanceIn(answer: { currency: string | null; balance: bigint | n
 
 /**
  * The balance that verify shows of a payment in a currency. Its newest answer may be about one paid
- * charge of several: while that is certain, the ledger knows them all. An answer that calls a charge
- * failed shows no money.
+ * charge of several: while that is certain, the ledger knows them all. An answer that calls a
+ * charge failed shows no money.
  */
 export function verifyBalanceIn(
   payment: Pick<AggregatePayment, 'ledgers' | 'verifications'>,
@@ -79,7 +79,7 @@ export function verifyBalanceIn(
   return newest === undefined ? 0n : balanceIn(newest, currency);
 }
 
-/** These decide nothing about the money of a payment: it may still pay its order by itself. */
+/** These decide nothing about the money of a payment: it may still pay its order automatically. */
 const UNDECIDED: readonly (string | null)[] = [null, 'explain', 'ask-rest'];
 
 /** A person has decided what the money is for. */
@@ -93,6 +93,20 @@ export function hasHeldMoney({ ledgers }: AggregatePayment): boolean {
 
 export function hasOpenCase({ cases }: AggregatePayment): boolean {
   return cases.some(({ closedAt }) => closedAt === null);
+}
+
+/**
+ * Verify was asked about the payment within this time, and its answer can be read. A future time
+ * was stored before the database's clock was set back, so it is not recent.
+ * @param ms milliseconds
+ */
+export function isVerifiedWithin(
+  { answeredAt, unreadableSince }: Pick<AggregatePayment, 'answeredAt' | 'unreadableSince'>,
+  now: Date,
+  ms: number,
+): boolean {
+  const ageMs = answeredAt === null ? Infinity : now.getTime() - answeredAt.getTime();
+  return unreadableSince === null && ageMs >= 0 && ageMs < ms;
 }
 
 type WithProof = { proof: { payments: readonly { reference: string }[] } | null };

@@ -3,10 +3,11 @@ import { BY_DEADLINE, deadlineFrom, priceEndsAt } from '../orders/order.ts';
 import { isDatabaseAway } from '../platform/db.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import { changeOrder } from './change-order.ts';
-import { hasHeldMoney, hasOpenCase, type AggregatePayment } from './aggregate.ts';
+import { hasHeldMoney, hasOpenCase, isVerifiedWithin, type AggregatePayment } from './aggregate.ts';
 import { record, setOrder, setPayment, tell, type Change } from './change.ts';
 import { markPaidIfProven } from './confirm.ts';
 import { askNow, type AskParts } from './due.ts';
+import { FRESH_MS } from './mark-paid.ts';
 import { isOver } from './schedule.ts';
 
 /** `unanswered`: verify must first say that no money came, and it could not be asked. */
@@ -76,16 +77,11 @@ export async function reopenOrder(parts: AskParts, orderId: string, by: string, 
   return reopened ?? false;
 }
 
-/** An answer of verify is used only if verify was asked within this time. */
-const FRESH_MS = 60_000;
-
 /** Marks the order paid if verify has just shown that its held money is exactly the price. */
 function payByHeldMoney(change: Change): void {
   const { aggregate, now } = change;
-  const isFresh = ({ answeredAt, unreadableSince }: AggregatePayment): boolean =>
-    answeredAt !== null && unreadableSince === null && answeredAt.getTime() >= now.getTime() - FRESH_MS;
   const held = aggregate.payments.filter(hasHeldMoney);
-  if (!held.every(isFresh)) return;
+  if (!held.every((one) => isVerifiedWithin(one, now, FRESH_MS))) return;
   for (const payment of held) {
     const [answer] = payment.verifications;
     if (answer !== undefined) markPaidIfProven(change, payment, answer);

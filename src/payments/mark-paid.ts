@@ -1,5 +1,5 @@
 import { book } from '../ledger/ledger.ts';
-import { ledgerIn, partPaymentOf, type AggregatePayment } from './aggregate.ts';
+import { isVerifiedWithin, ledgerIn, partPaymentOf, type AggregatePayment } from './aggregate.ts';
 import { record, setLedger, setOrder, setPayment, tell, type Change } from './change.ts';
 import { nextRecheck } from './schedule.ts';
 
@@ -32,17 +32,19 @@ export function markPaid(change: Change, payment: AggregatePayment, amount: bigi
   tell(change, 'order.paid');
 }
 
-/** A part payment is captured only if verify was asked about it within this time. */
-const FRESH_MS = 60_000;
+/**
+ * Held money pays an order only if verify was asked about it within this time. It is longer than a
+ * lease, so that several payments of an order can be verified before.
+ */
+export const FRESH_MS = 60_000;
 
 /**
- * Some part payment that would be captured beside `amount` was not verified just now, so it may have
- * been charged back.
+ * Some part payment that would be captured beside `amount` was not verified just now, so it may
+ * have been charged back.
  */
 export function hasStalePart({ aggregate, now }: Change, payment: AggregatePayment, amount: bigint): boolean {
   if (amount >= aggregate.amount) return false;
-  const isStale = ({ answeredAt }: AggregatePayment): boolean =>
-    answeredAt === null || answeredAt.getTime() < now.getTime() - FRESH_MS;
+  const isStale = (one: AggregatePayment): boolean => !isVerifiedWithin(one, now, FRESH_MS);
   return aggregate.payments.some((one) => one !== payment && partPaymentOf(aggregate, one) > 0n && isStale(one));
 }
 

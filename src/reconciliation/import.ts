@@ -44,6 +44,7 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
   let last: Read[] = [];
   let unwritten: string[] = [];
   const write = async (): Promise<void> => {
+    if (unwritten.length === 0) return;
     await writeRows(client, unwritten);
     unwritten = [];
   };
