@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
 import { startShop, type Checkout, type Shop } from '../support/shop.ts';
-import { befall, healService } from '../support/failures.ts';
+import { befall, callsOf, healService } from '../support/failures.ts';
 import { asShop, buy, command, happens, saying, SHOP_TOKEN, stands, tell } from './support.ts';
 
 // An order of NGN 8500.00. The customer paid 5000.00 and is asked to pay the rest, 3500.00.
@@ -375,6 +375,33 @@ test('a part payment that could not be read for a while has its form on the page
   await stands(shop, first.orderId, 'pending');
   const { body: page } = await shop.request<string>('GET', `/admin/orders/${first.orderId}`);
   expect(page).toMatch(/We asked the customer to pay the rest, NGN 3,500.00[^]*If nobody pays the rest: decide about/);
+});
+
+test('a person who asks for the rest while the rest is being verified pays nothing with a stale part', async () => {
+  const first = await shop.checkout();
+  await letPageExpire(first);
+  const { body: second } = await next(first);
+  await happens(shop, first.reference, 'pay', { amount: 5000 });
+  await happens(shop, second.reference, 'pay', { amount: 3500 });
+  await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN', 'underpaid 350000 0 NGN');
+  await chargeBackInSilence(first);
+  const old = `UPDATE payments SET answered_at = answered_at - interval '2 minutes' WHERE order_id = $1`;
+  await shop.database.query(old, [first.orderId]);
+  const before = (await callsOf(shop, 'verify', second.reference)).length;
+  const paid = {
+    id: `C-${second.reference}`,
+    reference: second.reference,
+    status: 'SUCCESS',
+    amount: 3500,
+    currency: 'NGN',
+  };
+  const slow = { body: { status: true, data: paid }, delayMs: 3_000 };
+  await befall(shop, 'verify', 'body', { reference: second.reference, ...slow });
+  await shop.sandboxPost(`/transactions/${second.reference}/webhook`);
+  await eventually(async () => (await callsOf(shop, 'verify', second.reference)).length > before);
+  expect(await decide(first, 'ask-rest')).toMatchObject({ exit: 0 });
+  await stands(shop, first.orderId, 'review', 'underpaid 350000 0 NGN');
+  expect(await proofOf(first)).toEqual([]);
 });
 
 test('a shopper who returns does not wait for a part payment whose verification hangs', async () => {
