@@ -4,7 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { spanOf, thisMonth } from '../commands/named.ts';
 import { dateOf, type View } from '../custom/days.ts';
 import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
-import { bookPages, isMonth, monthAfter, monthSpan, movementsOf, typeOf, type Span } from '../reporting/books.ts';
+import { bookPages, isMonth, monthAfter, monthSpan, movementsOf, TYPES } from '../reporting/books.ts';
+import type { MovementType, Span } from '../reporting/books.ts';
 import { csvOf } from '../reporting/export.ts';
 import { amountText } from '../reporting/words.ts';
 import type { Drawn, Here } from './frame.tsx';
@@ -13,12 +14,12 @@ import { DAY_MS, heldNow } from './queries.ts';
 import words from './words.json' with { type: 'json' };
 
 /**
- * The movements of a period in one currency, in minor units. `orders` is the number of paid orders.
- * `held` is the change of held money.
+ * The movements of a period in one currency, in minor units, by type. `earned` is the sum of the
+ * types that change what the shop has earned. `held` is the change of held money.
  */
-export type Sums = Record<keyof typeof words.sums | 'held', bigint>;
+export type Sums = Record<MovementType | 'earned', bigint>;
 export type Totals = Map<string, Sums>;
-const NAMES = [...(Object.keys(words.sums) as (keyof typeof words.sums)[]), 'held'] as const;
+const NAMES = [...TYPES, 'earned'] as const;
 
 function addTo(totals: Totals, currency: string, change: Partial<Sums>): void {
   const before = totals.get(currency);
@@ -34,10 +35,10 @@ export function totalOf(days: readonly (readonly [date: string, totals: Totals])
 
 async function readSums(prisma: PrismaClient, mode: Mode, span: Span): Promise<Totals> {
   const totals: Totals = new Map();
-  for (const one of await movementsOf(prisma, mode, span)) {
-    const { currency, change, held } = one;
-    const type = typeOf(one);
-    addTo(totals, currency, { orders: type === 'paid' ? 1n : 0n, [type]: change, earned: change, held });
+  for (const { type, currency, earned, held } of await movementsOf(prisma, mode, span)) {
+    if (type === 'returned') addTo(totals, currency, { returned: held, held });
+    else if (type === 'held') addTo(totals, currency, { held });
+    else addTo(totals, currency, { [type]: earned, earned, held });
   }
   return totals;
 }
@@ -129,8 +130,7 @@ export async function moneyPage(here: Here): Promise<Drawn> {
   const held = await heldNow(here);
   const columns = [...new Set([totals, later, held].flatMap((one) => [...one.keys()]))].sort();
   const rows = (Object.keys(words.sums) as (keyof typeof words.sums)[]).map((name) => {
-    const sums = columns.map((one) => [one, totals.get(one)?.[name] ?? 0n] as const);
-    const cells = sums.map(([one, sum]) => (name === 'orders' ? String(sum) : figure(sum, one)));
+    const cells = columns.map((one) => figure(totals.get(one)?.[name] ?? 0n, one));
     return [words.sums[name], cells, name === 'earned'] as const;
   });
   const atEnd = columns.map((one) => figure((held.get(one) ?? 0n) - (later.get(one)?.held ?? 0n), one));
@@ -138,7 +138,7 @@ export async function moneyPage(here: Here): Promise<Drawn> {
   const months = Array.from({ length: 24 }, (_, back) => monthAfter(thisMonth(view), -back));
   const options = [...new Set([month, ...months])].map((one) => [one, monthName(one)] as const);
   const table = ui.numbers(`The sums of ${name}`, columns, [...rows, ['Held at the end of the month', atEnd]]);
-  const rule = 'One row for each movement of money, with its sign: each column adds up to the table above.';
+  const rule = 'One row for each movement of money. The columns earned and held add up to the table above.';
   const button = <span class="button">{`Download ${name} (CSV)`}</span>;
   const body = [
     ui.filter(ui.choice('month', 'Month', month, options)),

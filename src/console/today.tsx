@@ -114,9 +114,9 @@ async function soldAndPaid(here: Here): Promise<VNode> {
       return [`Earned ${one}`, columns.map(({ sums }) => figure(sums.get(one)?.earned ?? 0n, one))] as const;
     }),
   ];
-  const month = [...(columns.at(-1)?.sums ?? [])].map(([one, sums]) => [one, -sums['taken back']] as const);
-  const taken = month.filter(([, amount]) => amount > 0n);
-  const back = taken.length > 0 && ui.line(`${moneyText(taken)} was taken back this month.`);
+  const month = [...(columns.at(-1)?.sums ?? [])].map(([one, sums]) => [one, -sums.reversed] as const);
+  const reversed = month.filter(([, amount]) => amount > 0n);
+  const back = reversed.length > 0 && ui.line(`${moneyText(reversed)} was reversed this month.`);
   const today = kinds.flatMap(([name, [one = 0]]) => (one === 0 ? [] : `${one} ${name.toLowerCase()}`));
   const all = columns[0]?.orders?.length ?? 0;
   const summary = `${ui.counted(all, 'order')} today${all > 0 ? `: ${today.join(', ')}` : ''}.`;

@@ -1,30 +1,44 @@
+import { max, min } from '../ledger/sources.ts';
 import { formatMajor } from '../platform/money.ts';
 import type { JournalEntry, Mode, PrismaClient } from '../platform/prisma/client.ts';
 import { dateOf, startOfDay, timeOf } from '../custom/days.ts';
 import { masked } from './words.ts';
 
 /**
- * One change of a ledger, in minor units. `change` is the change of what is ours, without missing
- * money. `held` is the change of held money.
+ * The types of movements, as the books name them. The first six change what the shop has earned.
+ * `returned` and `held` change only held money.
  */
-type Movement = Pick<JournalEntry, 'at' | 'by' | 'data'> &
+export const TYPES = ['paid', 'kept', 'recovered', 'refunded', 'reversed', 'written off', 'returned', 'held'] as const;
+export type MovementType = (typeof TYPES)[number];
+
+/** One line of the journal about money. `amount` is the change of one figure, in minor units. */
+type Line = Pick<JournalEntry, 'at' | 'by' | 'data'> &
   Record<'reference' | 'counter' | 'currency', string> &
-  Record<'order' | 'own_number' | 'email' | 'what', string | null> & { change: bigint; held: bigint };
+  Record<'order' | 'own_number' | 'email' | 'what', string | null> & { amount: bigint };
 
-/** The type of a movement by its ledger figure, including the names of version 1.0.0. */
-const TYPES: Record<string, string> = {
-  captured: 'paid',
-  earned: 'paid',
-  retained: 'kept',
-  recovered: 'kept',
-  kept: 'kept',
-  refunded: 'refunded',
+/** One movement of money, in minor units with its sign: the changes of earned and of held money. */
+type Movement = Line & { type: MovementType; earned: bigint; held: bigint };
+
+/**
+ * How a figure of the journal counts: its type, and its sign in the earned and in the held money.
+ * The last six names are from version 1.0.0, which had no figure for held money: it was what came,
+ * less what was earned, kept or sent back.
+ */
+const COUNTERS: Record<string, { type: MovementType; earned: bigint; held: bigint }> = {
+  captured: { type: 'paid', earned: 1n, held: 0n },
+  retained: { type: 'kept', earned: 1n, held: 0n },
+  recovered: { type: 'recovered', earned: 1n, held: 0n },
+  refunded: { type: 'refunded', earned: -1n, held: 0n },
+  missing: { type: 'reversed', earned: -1n, held: 0n },
+  writtenOff: { type: 'written off', earned: -1n, held: 0n },
+  returned: { type: 'returned', earned: 0n, held: 0n },
+  held: { type: 'held', earned: 0n, held: 1n },
+  came: { type: 'held', earned: 0n, held: 1n },
+  earned: { type: 'paid', earned: 1n, held: -1n },
+  kept: { type: 'kept', earned: 1n, held: -1n },
+  sendBack: { type: 'returned', earned: 0n, held: -1n },
+  lost: { type: 'written off', earned: -1n, held: 0n },
 };
-
-/** The type follows from the booking. Without a booking, money was taken back or came back. */
-export function typeOf({ counter, change }: Movement): string {
-  return TYPES[counter] ?? (change < 0n ? 'taken back' : 'came back');
-}
 
 /** Whether a text is a month like `2026-10`. */
 export const isMonth = (text: string): boolean => /^(19|20|21)\d\d-(0[1-9]|1[0-2])$/.test(text);
@@ -42,46 +56,71 @@ export function monthSpan(month: string, timeZone: string): Span {
  */
 const unhurried = (prisma: PrismaClient) => prisma.$executeRaw`SET LOCAL statement_timeout = 0`;
 
-/**
- * How each figure of the journal counts in `ours` and in `held`. The lowest rank names the
- * movement. The second half has the names of version 1.0.0, where held money is what came, less
- * what was earned, kept or sent back.
- */
-const SIGNS = JSON.stringify([
-  { counter: 'captured', ours: 1, held: 0, rank: 1 },
-  { counter: 'retained', ours: 1, held: 0, rank: 1 },
-  { counter: 'recovered', ours: 1, held: 0, rank: 1 },
-  { counter: 'refunded', ours: -1, held: 0, rank: 2 },
-  { counter: 'writtenOff', ours: -1, held: 0, rank: 3 },
-  { counter: 'missing', ours: -1, held: 0, rank: 4 },
-  { counter: 'held', ours: 0, held: 1, rank: 5 },
-  { counter: 'earned', ours: 1, held: -1, rank: 1 },
-  { counter: 'kept', ours: 1, held: -1, rank: 1 },
-  { counter: 'lost', ours: -1, held: 0, rank: 3 },
-  { counter: 'came', ours: 0, held: 1, rank: 5 },
-  { counter: 'sendBack', ours: 0, held: -1, rank: 5 },
-]);
-
-/**
- * The movements of a period, the oldest first. All movements together add up to `ours`, which
- * excludes missing money.
- */
-export function movementsOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span) {
-  // Raw: the lines of one change have the same time and are one movement. The line with the lowest
-  // rank names it.
-  return prisma.$queryRaw<Movement[]>`
-    WITH movements AS (
-      SELECT min(j.id) AS id, j.at, j.reference, j.currency, sum(j.amount * ours)::bigint AS change,
-        sum(j.amount * held)::bigint AS held, (array_agg(j.id ORDER BY rank, j.id))[1] AS first_id
-      FROM journal j JOIN payments p USING (reference)
-        JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter)
-      WHERE p.mode = ${mode}::mode AND j.at >= ${gte} AND j.at < ${lt} GROUP BY j.at, j.reference, j.currency)
-    SELECT m.at, j."by", j.data, m.reference, j.counter, m.currency, change, held, o.id AS order,
+/** The lines of a period about earned and held money. The lines of one change stand together. */
+function linesOf(prisma: PrismaClient, mode: Mode, { gte, lt }: Span) {
+  // Raw: the mode is a column of payments, which the journal names without a key.
+  return prisma.$queryRaw<Line[]>`
+    SELECT j.at, j."by", j.data, j.reference, j.counter, j.amount, j.currency, o.id AS order,
       external_id AS own_number, email, (SELECT string_agg(quantity || ' × ' || description, ', ' ORDER BY position)
         FROM order_lines WHERE order_id = o.id) AS what
-    FROM movements m JOIN journal j ON j.id = first_id JOIN payments p ON p.reference = m.reference
-      LEFT JOIN orders o ON o.id = p.order_id
-    WHERE change <> 0 OR held <> 0 ORDER BY m.at, m.id`;
+    FROM journal j JOIN payments p USING (reference) LEFT JOIN orders o ON o.id = p.order_id
+    WHERE p.mode = ${mode}::mode AND j.at >= ${gte} AND j.at < ${lt} AND counter = ANY(${Object.keys(COUNTERS)})
+    ORDER BY j.at, j.reference, j.currency, j.id`;
+}
+
+/** The movements of a period, the oldest first. */
+export async function movementsOf(prisma: PrismaClient, mode: Mode, span: Span): Promise<Movement[]> {
+  const [, lines] = await prisma.$transaction([unhurried(prisma), linesOf(prisma, mode, span)]);
+  return changesIn(lines).flatMap(movementsIn);
+}
+
+/** Groups the lines by change: they have the same time, payment and currency. */
+function changesIn(lines: readonly Line[]): Line[][] {
+  const changes: Line[][] = [];
+  for (const line of lines) {
+    const [last] = changes.at(-1) ?? [];
+    const isSame =
+      last?.at.getTime() === line.at.getTime() &&
+      last.reference === line.reference &&
+      last.currency === line.currency;
+    if (isSame) changes.at(-1)?.push(line);
+    else changes.push([line]);
+  }
+  return changes;
+}
+
+/**
+ * The movements of one change: one for each figure. Held money that the change releases counts at
+ * the movement that it became.
+ *
+ * An order costs 50, and 75 came. The first change has the line held +75; the decision to refund 25
+ * has the lines held −75, captured +50, returned +25:
+ *
+ *                   earned   held
+ *     held               0    +75
+ *     paid             +50    −50
+ *     returned           0    −25
+ */
+function movementsIn(change: readonly Line[]): Movement[] {
+  const movements: Movement[] = [];
+  let held = 0n;
+  for (const line of change) {
+    const counter = COUNTERS[line.counter];
+    if (counter === undefined) continue;
+    held += counter.held * line.amount;
+    if (counter.type !== 'held')
+      movements.push({ ...line, type: counter.type, earned: counter.earned * line.amount, held: 0n });
+  }
+  for (const type of ['paid', 'kept', 'returned'])
+    for (const one of movements.filter((some) => some.type === type)) {
+      one.held = min(0n, max(held, -one.amount));
+      held -= one.held;
+    }
+  // The rest came and is held now, or left without a decision.
+  const [line] = change;
+  if (line !== undefined && held !== 0n)
+    movements.push({ ...line, type: held > 0n ? 'held' : 'returned', earned: 0n, held });
+  return movements.filter((one) => one.earned !== 0n || one.held !== 0n);
 }
 
 const PAGE = 500;
@@ -91,24 +130,23 @@ const PAGE = 500;
  * @param month like `2026-10`
  */
 export async function* bookPages(prisma: PrismaClient, mode: Mode, month: string, timeZone: string) {
-  const span = monthSpan(month, timeZone);
-  const [, read] = await prisma.$transaction([unhurried(prisma), movementsOf(prisma, mode, span)]);
-  const movements = read.filter(({ change }) => change !== 0n);
+  const movements = await movementsOf(prisma, mode, monthSpan(month, timeZone));
   for (let first = 0; first < movements.length; first += PAGE)
     yield movements.slice(first, first + PAGE).map((one) => {
-      const { at, by, order, own_number, reference, what, currency, change } = one;
+      const { at, by, type, order, own_number, reference, what, currency, earned, held } = one;
       const said = one.data as Record<string, string | null>;
       return {
         date: dateOf(at, timeZone),
         time: timeOf(at, timeZone),
-        type: typeOf(one),
+        type,
         order,
         own_number,
         reference,
         customer: masked(one.email ?? ''),
         what,
         currency,
-        amount: formatMajor({ amount: change, currency }),
+        earned: formatMajor({ amount: earned, currency }),
+        held: formatMajor({ amount: held, currency }),
         number: said.number ?? null,
         by,
         why: said.note ?? said.reason ?? null,
@@ -116,27 +154,50 @@ export async function* bookPages(prisma: PrismaClient, mode: Mode, month: string
     });
 }
 
+/** The figures of the journal that make up the held money: these add to it, and all others take from it. */
+const HELD = ['held', 'came'];
+const HELD_FIGURES = Object.keys(COUNTERS).filter((counter) => COUNTERS[counter]?.held !== 0n);
+
+/** The held money at a time, by currency, in minor units. */
+async function heldAt(prisma: PrismaClient, mode: Mode, at: Date) {
+  // Raw: the mode is a column of payments, which the journal names without a key.
+  const reading = prisma.$queryRaw<{ currency: string; held: bigint }[]>`
+    SELECT j.currency, sum(CASE WHEN counter = ANY(${HELD}) THEN j.amount ELSE -j.amount END)::bigint AS held
+    FROM journal j JOIN payments p USING (reference)
+    WHERE p.mode = ${mode}::mode AND j.at < ${at} AND counter = ANY(${HELD_FIGURES})
+    GROUP BY j.currency ORDER BY j.currency`;
+  const [, held] = await prisma.$transaction([unhurried(prisma), reading]);
+  return held;
+}
+
 /**
- * The totals of a month by currency, in major units. `earned` is the sum of the month's rows.
- * `held` is the held money at the end of the month.
+ * The totals of a month by currency, in major units. Each total is the sum of the month's movements
+ * of that type. `earned` is the sum of the first six, and `held` is the held money at the end of
+ * the month.
  */
 export async function bookTotals(prisma: PrismaClient, mode: Mode, month: string, timeZone: string) {
   const span = monthSpan(month, timeZone);
-  // Raw: the mode is a column of payments, not of the journal.
-  const holding = prisma.$queryRaw<{ currency: string; held: bigint }[]>`
-    SELECT j.currency, sum(j.amount * held)::bigint AS held
-    FROM journal j JOIN payments p USING (reference)
-        JOIN jsonb_to_recordset(${SIGNS}::jsonb) AS signs (counter text, ours int, held int, rank int) USING (counter)
-    WHERE p.mode = ${mode}::mode AND j.at < ${span.lt} GROUP BY j.currency ORDER BY j.currency`;
-  const [, balances, moved] = await prisma.$transaction([unhurried(prisma), holding, movementsOf(prisma, mode, span)]);
-  return balances.map(({ currency, held }) => {
-    const sum = (type = ''): string => {
-      const some = moved.filter((one) => one.currency === currency && typeOf(one).startsWith(type));
-      return formatMajor({ amount: some.reduce((all, { change }) => all + change, 0n), currency });
+  const movements = await movementsOf(prisma, mode, span);
+  const held = new Map((await heldAt(prisma, mode, span.lt)).map((one) => [one.currency, one.held]));
+  const currencies = [...new Set([...held.keys(), ...movements.map(({ currency }) => currency)])].sort();
+  return currencies.map((currency) => {
+    const own = movements.filter((one) => one.currency === currency);
+    const total = (types: readonly string[], figure: 'earned' | 'held' = 'earned'): string => {
+      const some = own.filter(({ type }) => types.includes(type));
+      return formatMajor({ amount: some.reduce((sum, one) => sum + one[figure], 0n), currency });
     };
-    const back = { taken_back: sum('taken back'), came_back: sum('came back') };
-    const sums = { paid: sum('paid'), refunded: sum('refunded'), ...back, kept: sum('kept'), earned: sum() };
-    return { currency, ...sums, held: formatMajor({ amount: held, currency }) };
+    return {
+      currency,
+      paid: total(['paid']),
+      kept: total(['kept']),
+      recovered: total(['recovered']),
+      refunded: total(['refunded']),
+      reversed: total(['reversed']),
+      written_off: total(['written off']),
+      earned: total(TYPES),
+      returned: total(['returned'], 'held'),
+      held: formatMajor({ amount: held.get(currency) ?? 0n, currency }),
+    };
   });
 }
 

@@ -47,7 +47,7 @@ const minor = (text = ''): number => Number(text.replace(/[^\d−-]/g, '').repla
  * names.
  */
 const rowsOf = (html: string) => html.split('<tr>').map((row) => row.split(/(?:<[^>]+>)+/).filter(Boolean));
-const TYPES = ['Paid', 'Refunded', 'Taken back', 'Came back', 'Kept', 'Earned'];
+const TYPES = ['Paid', 'Kept', 'Recovered', 'Refunded', 'Reversed', 'Written off', 'Earned', 'Returned, never earned'];
 
 /**
  * The earned amount of this month and the held money, as each page shows them. The rows of the CSV
@@ -58,16 +58,24 @@ async function told(currency: string): Promise<{ earned: number[]; held: number[
   const [today = '', todo = '', orders = '', money = '', csv = ''] = await Promise.all(paths.map(open));
   const at = rowsOf(money).flatMap((row) => row.indexOf(currency) + 1 || [])[0] ?? 0;
   const cell = (name: string): number => minor(rowsOf(money).find(([one]) => one === name)?.[at]);
-  const lines = csv.split('\n').map((line) => [line.split(',')[2], line.split(`,${currency},`)[1]?.split(',')[0]]);
-  const sums = TYPES.map((type) => {
-    const some = lines.filter(([one]) => type === 'Earned' || one === type.toLowerCase());
-    return some.reduce((before, [, sum]) => before + minor(sum), 0);
+  const lines = csv.split('\n').map((line) => {
+    const [earned, held] = line.split(`,${currency},`)[1]?.split(',') ?? [];
+    return { type: line.split(',')[2], earned: minor(earned), held: minor(held) };
   });
+  const add = (amounts: number[]) => amounts.reduce((sum, one) => sum + one, 0);
+  const sums = TYPES.map((type) => {
+    if (type === 'Earned') return add(lines.map((one) => one.earned));
+    const some = lines.filter((one) => one.type === type.toLowerCase().split(',')[0]);
+    return add(some.map(({ earned, held }) => (type.startsWith('Returned') ? held : earned)));
+  });
+  const heldInCsv = add(lines.map((one) => one.held));
   expect(sums).toEqual(TYPES.map(cell));
   const said = (text: string, what: string) =>
     minor(new RegExp(`${what} [^<]*?${currency}\\s(−?[\\d,.]*\\d)`).exec(text)?.[1]);
   const thisMonth = rowsOf(today).find(([one]) => one === `Earned ${currency}`)?.[3];
   const held = [said(today, 'Held for a decision:'), said(todo, 'We hold'), cell('Held at the end of the month')];
+  // All money of this shop moved in this month.
+  expect(heldInCsv).toBe(cell('Held at the end of the month'));
   return { earned: [minor(thisMonth), said(orders, 'Earned'), cell('Earned')], held };
 }
 const all = (earned: number, held: number) => ({ earned: [earned, earned, earned], held: [held, held, held] });
