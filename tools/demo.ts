@@ -96,7 +96,7 @@ async function playDay(shop: Shop): Promise<string[]> {
   for (const { currency, serviceTotal, earned, classes, difference } of identity) {
     const parts = Object.entries(classes).map(([name, amount]) => ` + ${name} ${amount}`);
     say(
-      `${currency}  the service lists ${serviceTotal} = earned ${earned}${parts.join('')}; unexplained ${difference}`,
+      `${currency}  the service lists ${serviceTotal} = captured ${earned}${parts.join('')}; unexplained ${difference}`,
     );
   }
   const faults = verdict === 'agreed' ? [] : [`the history and our orders do not agree: ${reason ?? 'cases are open'}`];

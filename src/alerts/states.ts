@@ -1,4 +1,5 @@
 import { MISSING_MONEY } from '../cases/classes.ts';
+import { BY_PROGRAM, openStops } from '../cases/stops.ts';
 import { KeyRefused } from '../gateway/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PrismaClient } from '../platform/prisma/client.ts';
@@ -212,7 +213,7 @@ async function refusedWebhooks({ prisma, gateway: { mode } }: LookParts) {
 }
 
 async function stops({ prisma, gateway: { mode } }: LookParts) {
-  const stopped = await prisma.stop.findMany({ where: { mode, endedAt: null, by: 'program' }, orderBy: { id: 'asc' } });
+  const stopped = (await openStops(prisma, mode)).filter(({ by }) => by === BY_PROGRAM);
   const [last] = stopped.slice(-1);
   if (last === undefined) return null;
   const says = stopped.map(({ what, reason }) => `Nobody can pay in ${what}: ${reason}.`).join('\n');

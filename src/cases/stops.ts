@@ -4,27 +4,37 @@ import type { Mode, Order, PrismaClient, Stop } from '../platform/prisma/client.
 /** Stops all currencies. */
 export const ALL = '*';
 
-/** The stops in force. Each stops one currency, or all of them (`ALL`). */
+/** A stop is in force until its end, or until a person ends it. */
+const isOpen = () => ({ OR: [{ endedAt: null }, { endedAt: { gt: new Date() } }] });
+
+/** The stops in force, the oldest first. Each stops one currency, or all of them (`ALL`). */
 export function openStops(db: Tx, mode: Mode): Promise<Stop[]> {
-  return db.stop.findMany({ where: { mode, endedAt: null } });
+  return db.stop.findMany({ where: { mode, ...isOpen() }, orderBy: { id: 'asc' } });
 }
 
-/** Stops new checkouts. An existing stop stays as it is. */
-export async function stopCheckouts(db: Tx, mode: Mode, what: string, by: string, reason: string): Promise<void> {
-  await db.stop.createMany({ data: [{ mode, what, by, reason }], skipDuplicates: true });
+/** Whether the stops cover a currency. */
+export const isStopped = (stops: readonly Stop[], currency: string): boolean =>
+  stops.some(({ what }) => what === ALL || what === currency);
+
+/** @param until when it ends by itself; null: when a person ends it */
+type NewStop = { what: string; by: string; reason: string; until?: Date | null };
+
+/** Stops new checkouts. A stop without an end stays as it is. */
+export async function stopCheckouts(db: Tx, mode: Mode, { until = null, ...stop }: NewStop): Promise<void> {
+  await db.stop.createMany({ data: [{ mode, ...stop, endedAt: until }], skipDuplicates: true });
 }
 
-/** Ends the stop of one currency, or the stop of all. @returns whether there was one */
+/** Ends the stops of one currency, or the stops of all. @returns whether there was one */
 export async function resumeCheckouts(prisma: PrismaClient, mode: Mode, what: string, by: string): Promise<boolean> {
   const { count } = await prisma.stop.updateMany({
-    where: { mode, what, endedAt: null },
+    where: { mode, what, ...isOpen() },
     data: { endedAt: new Date(), endedBy: by },
   });
   return count > 0;
 }
 
 /** The program signs its own stops with this name. */
-const BY_PROGRAM = 'program';
+export const BY_PROGRAM = 'program';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -59,5 +69,5 @@ export async function stopOnUnitErrors(tx: Tx, { mode, id, email }: Order, curre
   const resumed = await tx.stop.count({ where: { mode, what: currency, by: BY_PROGRAM, endedAt: { gte: dayAgo } } });
   if (exact > 0 || resumed > 0) return;
   const reason = `${payers} payments came in another unit: compare amountUnit and decimals of the adapter with the hosted page`;
-  await stopCheckouts(tx, mode, currency, BY_PROGRAM, reason);
+  await stopCheckouts(tx, mode, { what: currency, by: BY_PROGRAM, reason });
 }

@@ -7,7 +7,7 @@ import { partPaid, partPaymentOf, type AggregatePayment, isVerifiedWithin } from
 import { addPayment, record, setOrder, type Change } from '../payments/change.ts';
 import type { Confirm } from '../payments/confirm.ts';
 import { lease } from '../payments/due.ts';
-import { ALL, openStops } from '../cases/stops.ts';
+import { ALL, isStopped, openStops } from '../cases/stops.ts';
 import { constraintOf } from '../platform/db.ts';
 import { isSameDigest, newOrderId } from '../platform/ids.ts';
 import type { Stop } from '../platform/prisma/client.ts';
@@ -82,9 +82,9 @@ export async function claimKey(parts: CheckoutParts, key: Key | null, orderId: s
 }
 
 function refuseStopped(stops: readonly Stop[], currency: string): void {
-  const names = stops.map(({ what }) => what);
-  if (names.includes(ALL)) throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_SEC });
-  if (names.includes(currency))
+  if (stops.some(({ what }) => what === ALL))
+    throw new Problem('checkouts-stopped', { retryAfterSec: STOPPED_RETRY_SEC });
+  if (isStopped(stops, currency))
     throw new Problem('currency-stopped', { detail: `New payments in ${currency} are stopped.` });
 }
 

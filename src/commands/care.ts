@@ -21,7 +21,7 @@ export const CARE = [
     const [title, exitCode] = VERDICTS[data.verdict];
     const lines = data.identity.map(({ currency, serviceTotal, earned, classes, difference }) => {
       const others = Object.entries(classes).filter(([, amount]) => /[1-9]/.test(amount));
-      const sum = [`earned ${earned}`, ...others.map((other) => other.join(' '))].join(' + ');
+      const sum = [`captured ${earned}`, ...others.map((other) => other.join(' '))].join(' + ');
       return `${currency}  the history has ${serviceTotal} = ${sum}; unexplained ${difference}`;
     });
     const counts = `${title}. ${data.payments} payments, ${data.matched} matched, ${data.repaired} repaired.`;

@@ -3,7 +3,7 @@ import { ALL, resumeCheckouts, stopCheckouts } from '../cases/stops.ts';
 import { refundOrder } from '../payments/acts.ts';
 import { endOrder, reopenOrder } from '../payments/end.ts';
 import { parseMajor, payableCurrency } from '../platform/money.ts';
-import { timeOf } from '../custom/days.ts';
+import { timeOf, whenText } from '../custom/days.ts';
 import { amountText, masked, orderWords, TOLD } from '../reporting/words.ts';
 import { DAY, findOrder, spanOf, viewOf } from './named.ts';
 import { action, FLAG, refused, TEXT, usageError } from './registry.ts';
@@ -11,6 +11,10 @@ import { action, FLAG, refused, TEXT, usageError } from './registry.ts';
 const MAX_LISTED = 1_000;
 const REFUND = { order: TEXT, amount: TEXT, number: TEXT, elsewhere: FLAG, note: TEXT.default('refunded') };
 const toStop = (text: string): string | null => (text === 'everything' ? ALL : payableCurrency(text));
+const HOUR_MS = 3_600_000;
+const MAX_HOURS = 30 * 24;
+/** How long a stop lasts. Null: until a person ends it. */
+const HOURS = z.coerce.number().positive().max(MAX_HOURS).nullable().default(null);
 const CURRENCY = z.string().transform(toStop).pipe(z.string());
 
 export const ORDERS = [
@@ -59,12 +63,14 @@ export const ORDERS = [
   action(
     'operator',
     'checkouts stop CURRENCY',
-    { currency: CURRENCY, note: TEXT },
-    async (parts, { currency, note }) => {
+    { currency: CURRENCY, hours: HOURS, note: TEXT },
+    async (parts, { currency, hours, note }) => {
       const { prisma, policy, by } = parts;
-      await stopCheckouts(prisma, policy.mode, currency, by, note);
-      await prisma.journalEntry.create({ data: { what: 'checkouts stopped', by, data: { currency, note } } });
-      return { sentence: 'New checkouts are stopped.' };
+      const until = hours === null ? null : new Date(Date.now() + hours * HOUR_MS);
+      await stopCheckouts(prisma, policy.mode, { what: currency, by, reason: note, until });
+      await prisma.journalEntry.create({ data: { what: 'checkouts stopped', by, data: { currency, hours, note } } });
+      const end = until === null ? '' : ` until ${whenText(until, viewOf(parts))}`;
+      return { sentence: `New checkouts are stopped${end}. Payment pages that are open can still be paid.` };
     },
   ),
   action('operator', 'checkouts resume CURRENCY', { currency: CURRENCY }, async (parts, { currency }) => {

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { STATES } from '../alerts/states.ts';
+import { ALL, BY_PROGRAM, openStops } from '../cases/stops.ts';
 import { spanOf } from '../commands/named.ts';
 import { atText, dateOf, whenText } from '../custom/days.ts';
 import { parseMajor } from '../platform/money.ts';
@@ -31,7 +32,7 @@ export async function todayPage(here: Here): Promise<Drawn> {
   const alarms = checks.filter(({ badge }) => badge === 'Wrong').map(({ says }) => ui.notice('bad', says));
   const idle = alarms.length > 0 ? 'No case is open' : 'Nothing to do';
   const isFine = checks.every(({ badge }) => badge === 'Fine') ? 'All checks are fine.' : 'Look at the checks.';
-  const stoppable = [...(await soldIn(here)), 'everything'].map((one) => [one, one] as const);
+  const stoppable = ['everything', ...(await soldIn(here))].map((one) => [one, one] as const);
   const what = ui.choice('currency', words.labels.currency, '', stoppable);
   const isHeld = held.size > 0 && ui.line(`Held for a decision: ${moneyText(held)}.`);
   const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: view.timeZone }).format(view.now);
@@ -54,14 +55,16 @@ export async function todayPage(here: Here): Promise<Drawn> {
 
 /** The open stops: what cannot be paid, since when and why. */
 async function stops(here: Here): Promise<VNode[]> {
-  const { prisma, mode } = here;
-  const open = await prisma.stop.findMany({ where: { mode, endedAt: null }, orderBy: { id: 'asc' } });
-  return open.map(({ what, by, at, reason }) => {
-    const currency = what === '*' ? 'everything' : what;
-    const which = what === '*' ? 'New payments' : `New payments in ${what}`;
-    const since = `${which} are stopped since ${whenText(at, here.view)}. Pages that are open can still be paid.`;
+  const { prisma, mode, view } = here;
+  const open = await openStops(prisma, mode);
+  return open.map(({ what, by, at, reason, endedAt }) => {
+    const currency = what === ALL ? 'everything' : what;
+    const which = what === ALL ? 'New payments' : `New payments in ${what}`;
+    const since = `${which} are stopped since ${whenText(at, view)}. Pages that are open can still be paid.`;
+    const why = `${by === BY_PROGRAM ? 'The program' : by} stopped it: “${reason}”`;
+    const end = endedAt === null ? 'It does not end by itself.' : `It ends by itself ${atText(endedAt, view)}.`;
     const allow = act(here, 'checkouts resume', `Allow ${currency} again`, { hidden: { currency } });
-    return ui.notice('bad', `${since} ${by === 'program' ? 'The program' : by} stopped it: “${reason}”`, '', allow);
+    return ui.notice('bad', `${since} ${why}`, end, allow);
   });
 }
 
@@ -174,6 +177,7 @@ async function lastDays(here: Here): Promise<VNode | null> {
 }
 
 const VERDICTS: Record<string, string> = words.verdicts;
+const COMPARED: Record<string, string> = words.comparison;
 
 /** The page of checks, with each comparison whose verdict differs from the one before. */
 export async function checksPage(here: Here): Promise<Drawn> {
@@ -208,7 +212,7 @@ export async function comparisonPage({ prisma, mode, view, id }: Here): Promise<
   const grouped = (amount: string, currency: string) => figure(parseMajor(amount, currency) ?? 0n, currency);
   const row = (name: string, of: (one: (typeof identity)[number]) => string) =>
     [name, identity.map((one) => grouped(of(one), one.currency))] as const;
-  const nameOf = (one: string): string => ui.badgeOf(one).replaceAll('_', ' ');
+  const nameOf = (one: string): string => COMPARED[one] ?? ui.badgeOf(one);
   const rows = items.slice(0, PAGE).map((one) => ({
     href: one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`,
     small: whenText(new Date(one.firstSeenAt), view),
@@ -217,10 +221,10 @@ export async function comparisonPage({ prisma, mode, view, id }: Here): Promise<
     badge: nameOf(one.class),
   }));
   const figures = [
-    row('Paid at the payment service', (one) => one.serviceTotal),
-    row('Earned here', (one) => one.earned),
+    row(nameOf('serviceTotal'), (one) => one.serviceTotal),
+    row(nameOf('captured'), (one) => one.earned),
     ...[...classes].map((name) => row(nameOf(name), (one) => one.classes[name] ?? '')),
-    row('Unexplained', (one) => one.difference),
+    row(nameOf('difference'), (one) => one.difference),
   ];
   const currencies = identity.map(({ currency }) => currency);
   const body = [

@@ -121,7 +121,7 @@ function stopRoutes(...[router, { prisma, gateway }, guard, json]: Handlers): vo
   const { mode } = gateway;
   router.post('/checkouts/stop', guard, json, async (req, res) => {
     const { currency = ALL, reason } = parseInput(stopInput, req.body);
-    await stopCheckouts(prisma, mode, currency.toUpperCase(), BY, reason);
+    await stopCheckouts(prisma, mode, { what: currency.toUpperCase(), by: BY, reason });
     res.json({ stopped: currency.toUpperCase() });
   });
   router.post('/checkouts/resume', guard, json, async (req, res) => {

@@ -68,10 +68,13 @@ const TONES: Partial<Record<State, string>> = {
 /** States in which the shopper has no reason to write to us. */
 const CALM = new Set<State>(['paid', 'waiting', 'unpaid']);
 
+/** `stopped`: new payments in the order's currency are stopped. */
+type OrderProps = Site & { order: ShownOrder; view: View; stopped: boolean };
+
 /**
  * Anybody who knows the address of an order may see its goods and its state, and no personal data.
  */
-export function OrderPage({ order, view, ...site }: Site & { order: ShownOrder; view: View }): VNode {
+export function OrderPage({ order, view, stopped, ...site }: OrderProps): VNode {
   const { words } = site;
   const { states, shop } = words;
   const told = tell(order, words, view);
@@ -81,6 +84,8 @@ export function OrderPage({ order, view, ...site }: Site & { order: ShownOrder; 
   const isLive = ['pending', 'failed', 'review'].includes(order.status);
   const button =
     order.payBy === null || order.payBy > view.now ? words.pay[told.state as keyof Words['pay']] : undefined;
+  // A payment page that is open can still be paid.
+  const isStopped = stopped && !order.payments.some((one) => one.status === 'open' && one.checkoutUrl !== null);
   return (
     <Frame {...site} title={stamp} order={order} isLive={isLive}>
       <section id="state" class={TONES[told.state]} aria-live="polite">
@@ -92,7 +97,10 @@ export function OrderPage({ order, view, ...site }: Site & { order: ShownOrder; 
         <p>
           <b>{say(advice)}</b>
         </p>
-        {button !== undefined && <PayForm id={order.id} button={say(button)} isQuiet={told.state === 'waiting'} />}
+        {button !== undefined && isStopped && <p class="notice">{words.order.stopped}</p>}
+        {button !== undefined && !isStopped && (
+          <PayForm id={order.id} button={say(button)} isQuiet={told.state === 'waiting'} />
+        )}
         {!CALM.has(told.state) && <Help words={words} id={order.id} />}
         {isLive && <small>{words.order.live}</small>}
       </section>

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Logger } from 'pino';
+import { isStopped, openStops } from '../cases/stops.ts';
 import type { Config } from '../config.ts';
 import type { Catalogue } from '../orders/catalogue.ts';
 import { isDatabaseAway, type Database } from '../platform/db.ts';
@@ -61,7 +62,8 @@ function orderRoute(...[router, { config, database }, guard, siteOf]: Handlers):
     const order = ORDER_ID.test(orderId) ? await findShown(database.prisma, config.mode, orderId) : null;
     if (order === null) throw new Problem('not-found');
     const view = { now: new Date(), timeZone: config.SHOP_TIME_ZONE };
-    send(res, OrderPage({ ...siteOf(), order, view }));
+    const stops = await openStops(database.prisma, config.mode);
+    send(res, OrderPage({ ...siteOf(), order, view, stopped: isStopped(stops, order.currency) }));
   });
 }
 
@@ -71,10 +73,7 @@ function demoRoutes(...[router, { config, database, catalogue }, guard, siteOf]:
     res.redirect(302, siteOf().home ?? '/shop');
   });
   router.get('/shop', guard, async (_req: Request, res: Response) => {
-    const [products, stops] = await Promise.all([
-      catalogue.products(prisma),
-      prisma.stop.findMany({ where: { mode: config.mode, endedAt: null } }),
-    ]);
+    const [products, stops] = await Promise.all([catalogue.products(prisma), openStops(prisma, config.mode)]);
     send(res, DemoShop({ ...siteOf(), products, stopped: stops.map(({ what }) => what) }));
   });
 }

@@ -90,6 +90,25 @@ test('a person can cancel and reopen an order, unless it is paid', async () => {
   expect(await change('cancel', paid.orderId)).toMatchObject({ exit: 1, err: expect.stringMatching(/order is paid/) });
 });
 
+test('a stop for some hours ends by itself, and a longer one goes on', async () => {
+  const checkout = () =>
+    shop.request('POST', '/checkout', { json: { email: 'eve@example.com', items: [{ sku: 'djembe', quantity: 1 }] } });
+  const stop = (hours: string) => act(shop, 'checkouts', 'stop', 'XOF', '--hours', hours, '--note', 'a pause');
+  const pause = await stop('0.001');
+  expect(pause).toMatchObject({
+    exit: 0,
+    out: expect.stringMatching(/^New checkouts are stopped until .*\d\d:\d\d\./),
+  });
+  await eventually(async () => (await checkout()).status === 201);
+  await Promise.all([stop('0.001'), stop('1')]);
+  const lasting = async () => shop.database.query('SELECT FROM stops WHERE ended_at > now()');
+  await eventually(async () => (await lasting()).length === 1);
+  expect((await checkout()).status).toBe(409);
+  expect(await act(shop, 'checkouts', 'resume', 'XOF')).toMatchObject({ exit: 0 });
+  expect((await checkout()).status).toBe(201);
+  expect(await stop('0')).toMatchObject({ exit: 64, err: expect.stringMatching(/--hours HOURS is not valid/) });
+});
+
 test('a currency is stopped and allowed again, and the list shows who did it', async () => {
   const checkout = async () =>
     (

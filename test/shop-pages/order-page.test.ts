@@ -219,6 +219,22 @@ test.each([true, false])('a waiting page updates itself; with scripts: %s', asyn
   if (javaScriptEnabled) expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
 });
 
+test('while payments are stopped, an order offers no new payment, and its open payment page stays payable', async () => {
+  const [unopened, opened] = [await placed(), (await desk.checkout()).orderId];
+  const page = await browser.newPage();
+  const buttonsOf = async (orderId: string): Promise<number> => {
+    await page.goto(pageOf(orderId));
+    return page.getByRole('button').count();
+  };
+  expect([await buttonsOf(unopened), await buttonsOf(opened)]).toEqual([1, 1]);
+  await asShop(desk, '/checkouts/stop', { currency: 'NGN', reason: 'a secret reason' });
+  expect([await buttonsOf(opened), await buttonsOf(unopened)]).toEqual([1, 0]);
+  expect(await page.innerText('main')).toMatch(/Payments are stopped for a short time/);
+  expect(await page.content()).not.toMatch(/secret/);
+  await asShop(desk, '/checkouts/resume', { currency: 'NGN' });
+  expect(await buttonsOf(unopened)).toBe(1);
+});
+
 test('the page fits every width and passes axe, in light and dark mode', async () => {
   const page = await browser.newPage();
   for (const state of made.keys()) await page.goto(pageOf(state)).then(() => expectToFit(page, 320));
@@ -231,9 +247,10 @@ test('the page fits every width and passes axe, in light and dark mode', async (
 test('every text of the page comes from words.json', async () => {
   const database = openDatabase(new Secret(desk.database.url), { connections: 1 });
   const site = { words: FOREIGN, home: '/', isTest: true, view: { now: new Date(), timeZone: 'UTC' } };
-  for (const [state, id] of made) {
+  const each = [...made].flatMap(([state, id]) => [false, true].map((stopped) => ({ state, id, stopped })));
+  for (const { state, id, stopped } of each) {
     const order = await findShown(database.prisma, 'test', id);
-    const html = order === null ? state : renderToString(OrderPage({ ...site, order }));
+    const html = order === null ? state : renderToString(OrderPage({ ...site, order, stopped }));
     const data = /\d × [\w ]+?(?= [A-Z]{3} )|\b\w{24,26}\b|\d+ [A-Z]\w+, [\d:]+|[A-Z]{3} −?[\d,.]+/g;
     expect([state, unsaid(textOf(html)).replace(data, '').trim()]).toEqual([state, '']);
   }
