@@ -80,9 +80,7 @@ function changesIn(lines: readonly Line[]): Line[][] {
   for (const line of lines) {
     const [last] = changes.at(-1) ?? [];
     const isSame =
-      last?.at.getTime() === line.at.getTime() &&
-      last.reference === line.reference &&
-      last.currency === line.currency;
+      last?.at.getTime() === line.at.getTime() && last.reference === line.reference && last.currency === line.currency;
     if (isSame) changes.at(-1)?.push(line);
     else changes.push([line]);
   }

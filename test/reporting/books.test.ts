@@ -84,7 +84,11 @@ const STORIES: [what: string, steps: Step[], movements: string[]][] = [
     [...TAKEN, reports(MARCH, 100n)],
     ['01 paid 100', '02 reversed -40', '03 reversed 40'],
   ],
-  ['held money that leaves by itself', [reports(JANUARY, 100n), reports(FEBRUARY, 100n, 0n)], ['01 held, held 100', '02 returned, held -100']],
+  [
+    'held money that leaves by itself',
+    [reports(JANUARY, 100n), reports(FEBRUARY, 100n, 0n)],
+    ['01 held, held 100', '02 returned, held -100'],
+  ],
   [
     'an outflow larger than the held money',
     [...PAID, reports(JANUARY, 130n), reports(FEBRUARY, 130n, 0n)],
@@ -95,7 +99,11 @@ const STORIES: [what: string, steps: Step[], movements: string[]][] = [
     [...PAID, lists(FEBRUARY, ['c1', 100n], ['c2', 100n], ['x1', -100n])],
     ['01 paid 100'],
   ],
-  ['held money that is retained', [reports(JANUARY, 70n), books(MARCH, 'decided', { retained: 70n })], ['01 held, held 70', '03 kept 70, held -70']],
+  [
+    'held money that is retained',
+    [reports(JANUARY, 70n), books(MARCH, 'decided', { retained: 70n })],
+    ['01 held, held 70', '03 kept 70, held -70'],
+  ],
   [
     'too much, of which the surplus is refunded',
     [reports(JANUARY, 75n), books(MARCH, 'decided', { captured: 50n, returned: 25n })],
