@@ -15,6 +15,7 @@ import { action, FLAG, refused, TEXT } from './registry.ts';
 const ACTS = [
   ...['accepted', 'decided', 'refunded', 'adopted', 'erased', 'order ended', 'order reopened', 'proof made'],
   ...['message sent again', 'message held', 'checkouts stopped', 'checkouts resumed'],
+  ...['verification asked', 'comparison started'],
 ];
 
 const MONTH = z.string().refine(isMonth);

@@ -16,6 +16,9 @@ import words from './words.json' with { type: 'json' };
 const OWN: Action[] = [
   action('clerk', 'ask ORDER', { order: TEXT }, async (parts, { order }) => {
     const { id: orderId } = await findOrder(parts, order);
+    await changeOrder(parts, orderId, parts.by, (change) => {
+      record(change, 'verification asked', null);
+    });
     const payments = await parts.prisma.payment.findMany({ where: { orderId, status: { not: 'refused' } } });
     // One after another: each verification also verifies the other part payments of the order.
     let isAnswered = true;
@@ -29,11 +32,12 @@ const OWN: Action[] = [
     });
     return { sentence: '' };
   }),
-  action('clerk', 'compare', {}, (parts) => {
+  action('clerk', 'compare', {}, async (parts) => {
+    await parts.prisma.journalEntry.create({ data: { what: 'comparison started', by: parts.by } });
     reconcile(parts, { since: null, until: null }).catch((error: unknown) => {
       parts.logger.warn({ err: error }, 'a comparison that a person began has failed');
     });
-    return Promise.resolve({ sentence: words.comparing });
+    return { sentence: words.comparing };
   }),
 ];
 
@@ -116,6 +120,9 @@ function typedFor({ typed }: Here, name: string, hidden: Record<string, string>)
   return typed?.values.get('do') === name && Object.entries(hidden).every(isThis) ? typed : null;
 }
 
+/** Whether this page shows again what was typed into a form of this action. */
+export const isTyped = ({ typed }: Here, name: string): boolean => typed?.values.get('do') === name;
+
 const operatorsOf = ({ parts: { config } }: Here): string =>
   config.OPERATORS.flatMap(({ name, role }) => (role === 'operator' ? name : [])).join(', ') || 'who set up the shop';
 
@@ -138,18 +145,26 @@ function field({ name, isFlag, isNeeded }: Field, labels: Labels, typed: Here['t
   );
 }
 
-/** The confirmation page of a final action, and the message after it. */
-export type Sure = Record<'title' | 'button' | 'done' | 'reads' | 'customer', string> & { facts: [string, string][] };
+/** The confirmation page of an action, and the message after it. */
+export type Sure = Record<'title' | 'button' | 'done' | 'reads' | 'customer', string> & {
+  facts: [string, string][];
+  /** The action cannot be undone. */
+  isFinal: boolean;
+};
 
 /**
  * The form that asks for confirmation. Its hidden fields keep the typed values, so that Back
  * restores them.
  */
-export const surePage = ({ facts, reads, customer, button }: Sure, { address }: Here, sent: URLSearchParams): VNode => (
+export const surePage = (
+  { facts, reads, customer, button, isFinal }: Sure,
+  { address }: Here,
+  sent: URLSearchParams,
+): VNode => (
   <form method="post" action={address}>
     {detail(facts)}
     {reads !== '' && customer !== '' && card(`${customer} will read:`, line(reads))}
-    {line(<b>This cannot be undone.</b>)}
+    {isFinal && line(<b>This cannot be undone.</b>)}
     {[...sent].map(([name, value]) => name !== 'sure' && <input type="hidden" name={name} value={value} />)}
     <div class="act">
       <button name="sure" value="yes">

@@ -1,6 +1,6 @@
 import { OWN_NAMES } from '../platform/ids.ts';
-import type { JournalEntry } from '../platform/prisma/client.ts';
-import { amountText, caseWords, masked, TOLD_CASE } from '../reporting/words.ts';
+import type { JournalEntry, Prisma } from '../platform/prisma/client.ts';
+import { amountText, caseWords, masked, TOLD_CASE, type ToldCase } from '../reporting/words.ts';
 import { act } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { moneyText, totalOf } from './money.tsx';
@@ -16,16 +16,41 @@ export const PAGE = 50;
 export const emailOf = ({ who }: Here, { email }: { email: string }): string =>
   may(who, 'clerk') ? email : masked(email);
 
+/** The order of open cases: missing money first, then held money, then cases without money. */
+const BY_MONEY: Prisma.CaseWhereInput[] = [
+  { missing: { gt: 0n } },
+  { missing: 0n, held: { gt: 0n } },
+  { missing: 0n, held: 0n },
+];
+
+/** In each group the oldest case is first. */
+async function openCases({ prisma, mode }: Here, take: number, after: bigint): Promise<ToldCase[]> {
+  const last = await prisma.case.findFirst({ where: { id: after, mode } });
+  const noMoney = last?.held === 0n ? 2 : 1;
+  const start = last === null || last.missing > 0n ? 0 : noMoney;
+  const found: ToldCase[] = [];
+  for (const [place, money] of BY_MONEY.entries()) {
+    if (place < start || found.length === take) continue;
+    const where = { mode, closedAt: null, ...money, id: { gt: place === start ? after : 0n } };
+    const left = take - found.length;
+    found.push(...(await prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' }, take: left })));
+  }
+  return found;
+}
+
+function closedCases({ prisma, mode }: Here, take: number, after: bigint): Promise<ToldCase[]> {
+  const id = after === 0n ? {} : { id: { lt: after } };
+  const where = { mode, closedAt: { not: null }, ...id };
+  return prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'desc' }, take });
+}
+
 /**
- * The oldest open cases, or the newest closed ones.
+ * The open cases, or the newest closed ones.
  * @param after the id of the last case on the previous page
  */
 export async function caseRows(here: Here, take: number, isDone = false, after = 0n) {
-  const { prisma, mode, view } = here;
-  const id = after === 0n ? {} : { id: isDone ? { lt: after } : { gt: after } };
-  const where = { mode, closedAt: isDone ? { not: null } : null, ...id };
-  const orderBy = { id: isDone ? ('desc' as const) : ('asc' as const) };
-  const cases = await prisma.case.findMany({ where, include: TOLD_CASE, orderBy, take });
+  const { view } = here;
+  const cases = await (isDone ? closedCases(here, take, after) : openCases(here, take, after));
   return cases.map((one) => {
     const { badge, sentence } = caseWords(one, view);
     const amount = one.held > 0n ? one.held : one.missing;
@@ -107,7 +132,9 @@ export async function unsent(here: Here) {
   const count = await unsentOf(here);
   const sentence = `${ui.counted(count, 'order')} not taken by your shipping system. We try again by ourselves.`;
   const all = { hidden: { message: 'all' }, without: ['note', 'despite-missing-money'] };
-  return count > 0 && ui.notice('warn', sentence, '', act(here, 'messages resend', `Send all ${count} now`, all));
+  const orders = ui.line(ui.link('/admin/orders?day=all&tab=unsent', 'Show these orders'));
+  const send = act(here, 'messages resend', `Send all ${count} now`, all);
+  return count > 0 && ui.notice('warn', sentence, '', orders, send);
 }
 
 /**
@@ -120,8 +147,9 @@ export async function searchPage(here: Here): Promise<Drawn> {
   const found = text === '' ? [] : await searchOrders(here, text, reference);
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return { to: `/admin/orders/${only.id}` };
-  const stranger = await prisma.case.findFirst({ where: { reference, mode, orderId: null } });
-  if (stranger !== null) return { to: `/admin/cases/${stranger.id}` };
+  const about = found.length === 0 && text.length >= 3 ? { contains: text, mode: 'insensitive' as const } : reference;
+  const unmatched = await prisma.case.findFirst({ where: { reference: about, mode, orderId: null } });
+  if (unmatched !== null) return { to: `/admin/cases/${unmatched.id}` };
   const rows = found.map((order) => orderRow(here, order));
   const body = [
     ui.list(rows, `No order matches “${text}”. Try a part of the address.`),

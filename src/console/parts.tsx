@@ -37,9 +37,9 @@ export const notice = (tone: string, sentence: Kids, next = '', ...kids: Kids[])
 );
 export const card = (title: Kids, ...kids: Kids[]): VNode => notice('', title, '', kids);
 
-/** Content that is collapsed at first. */
-export const more = (title: string, ...kids: Kids[]): VNode => (
-  <details>
+/** Content that is collapsed at first, or open. */
+export const more = (title: string, kids: Kids, isOpen = false): VNode => (
+  <details open={isOpen}>
     <summary>{title}</summary>
     {kids}
   </details>

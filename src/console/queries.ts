@@ -1,6 +1,8 @@
 import { DATE, spanOf } from '../commands/named.ts';
 import { catalogue } from '../custom/catalogue.ts';
 import type { View } from '../custom/days.ts';
+import { ORDER_ID } from '../platform/ids.ts';
+import { parseMajor } from '../platform/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import type { Span } from '../reporting/books.ts';
 import { orderWords, TOLD } from '../reporting/words.ts';
@@ -84,9 +86,25 @@ export async function searchOrders(here: Here, text: string, reference: string) 
   // In ILIKE, _ and % match any characters, so they are escaped.
   const contains = { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const };
   const goods = { some: { description: contains, order: { createdAt: { gte } } } };
-  const fits = [{ email: contains }, { id: { startsWith: text } }, { lines: goods }];
-  return readOrders(here, { createdAt: { gte }, OR: fits }, 50);
+  const paid = { some: { reference: contains } };
+  const fits = [{ email: contains }, { id: { startsWith: text } }, { lines: goods }, { payments: paid }];
+  return readOrders(here, { createdAt: { gte }, OR: [...fits, ...(await amountsIn(here, text))] }, 50);
 }
+
+/** The amounts that a text like `8,500` may mean, in the currencies of the shop. */
+async function amountsIn(here: Here, text: string): Promise<{ currency: string; amount: bigint }[]> {
+  const [, prefix, digits = ''] = /^([A-Z]{3})?\s*(\d[\d,]*(?:\.\d+)?)$/i.exec(text) ?? [];
+  const currencies = prefix === undefined ? await soldIn(here) : [prefix.toUpperCase()];
+  return currencies.flatMap((currency) => {
+    const amount = parseMajor(digits.replaceAll(',', ''), currency);
+    return amount === null ? [] : { currency, amount };
+  });
+}
+
+/** An order with everything that its page shows. Null: this mode has no such order. */
+export const readOrder = ({ prisma, mode }: Here, id: string) =>
+  ORDER_ID.test(id) ? prisma.order.findFirst({ where: { id, mode }, include: WITH_LINES }) : null;
+export type ShownOrder = NonNullable<Awaited<ReturnType<typeof readOrder>>>;
 
 /** The number of paid orders whose message the shop's system has failed to take so far. */
 export function unsentOf({ prisma, mode }: Here): Promise<number> {

@@ -10,7 +10,8 @@ import { bare, framed, hereOf, loginPage, openConsole, type Console, type Drawn,
 import type { ConsoleParts, Typed } from './frame.tsx';
 import { activityPage, ordersPage, searchPage } from './lists.tsx';
 import { bookFile, moneyPage } from './money.tsx';
-import { casePage, CONFIRMED, orderPage, proof } from './order.tsx';
+import { CONFIRMED } from './confirmations.ts';
+import { casePage, orderPage, proof } from './order.tsx';
 import { isFromHere, isOurForm, may, SESSION_SEC, setCookie } from './session.ts';
 import { checksPage, comparisonPage, todayPage, todoPage } from './today.tsx';
 import words from './words.json' with { type: 'json' };

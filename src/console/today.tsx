@@ -6,9 +6,9 @@ import { atText, dateOf, whenText } from '../custom/days.ts';
 import { parseMajor } from '../platform/money.ts';
 import type { Run } from '../platform/prisma/client.ts';
 import type { Report } from '../reconciliation/report.ts';
-import { act } from './acts.tsx';
+import { act, isTyped } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
-import { caseRows, PAGE, TABS, unsent } from './lists.tsx';
+import { caseRows, emailOf, PAGE, TABS, unsent } from './lists.tsx';
 import { earnedByDay, figure, moneyText, totalOf } from './money.tsx';
 import * as ui from './parts.tsx';
 import {
@@ -48,7 +48,11 @@ export async function todayPage(here: Here): Promise<Drawn> {
     await lastDays(here),
     ui.line(ui.link('/admin/checks', `${await comparedText(here)} ${isFine}`)),
     who.role !== 'viewer' &&
-      ui.more('Stop taking payments', act(here, 'checkouts stop', 'Stop it', { without: ['currency'] }, what)),
+      ui.more(
+        'Stop taking payments',
+        act(here, 'checkouts stop', 'Stop it', { without: ['currency'] }, what),
+        isTyped(here, 'checkouts stop'),
+      ),
   ];
   return { title: date, body };
 }
@@ -144,11 +148,14 @@ async function checksOf(here: Here) {
   return [...(await Promise.all(looked)), count > 0 ? { ...sent, badge: 'Look', says: waiting } : sent];
 }
 
+function newestRun({ prisma, mode }: Here): Promise<Run | null> {
+  return prisma.run.findFirst({ where: { mode, verdict: { not: null } }, orderBy: { startedAt: 'desc' } });
+}
+
 /** The time and the result of the last comparison. */
 async function comparedText(here: Here): Promise<string> {
-  const { prisma, mode, view, todo } = here;
-  const newest = { where: { mode, verdict: { not: null } }, orderBy: { startedAt: 'desc' } } as const;
-  const run = await prisma.run.findFirst(newest);
+  const { view, todo } = here;
+  const run = await newestRun(here);
   return run === null ? 'Nothing was compared yet.' : `Compared ${atText(run.startedAt, view)}: ${runText(run, todo)}`;
 }
 
@@ -190,9 +197,11 @@ export async function checksPage(here: Here): Promise<Drawn> {
     const badge = VERDICTS[verdict ?? ''] ?? '';
     return { href: `/admin/checks/${id}`, small: whenText(startedAt, view), main, badge };
   });
+  const last = await newestRun(here);
   const body = [
     ui.card(
       await comparedText(here),
+      last && ui.line(ui.link(`/admin/checks/${last.id}`, 'Show the newest comparison')),
       (await checksOf(here)).map(({ badge, says }) => ui.line(ui.badge(badge), ` ${says}`)),
       ui.quiet('The record of an order is proved whole each time that its page is opened.'),
       act(here, 'compare', 'Compare now'),
@@ -203,7 +212,8 @@ export async function checksPage(here: Here): Promise<Drawn> {
 }
 
 /** The page of one comparison: the sums, and the payments that differ. */
-export async function comparisonPage({ prisma, mode, view, id }: Here): Promise<Drawn> {
+export async function comparisonPage(here: Here): Promise<Drawn> {
+  const { prisma, mode, view, id } = here;
   const run = await prisma.run.findFirst({ where: { id: idOf(id), mode } });
   if (run === null) return null;
   const { identity: sums = [], items = [], ...rest } = { ...(run.report as Report | null) };
@@ -213,10 +223,13 @@ export async function comparisonPage({ prisma, mode, view, id }: Here): Promise<
   const row = (name: string, of: (one: (typeof identity)[number]) => string) =>
     [name, identity.map((one) => grouped(of(one), one.currency))] as const;
   const nameOf = (one: string): string => COMPARED[one] ?? ui.badgeOf(one);
-  const rows = items.slice(0, PAGE).map((one) => ({
+  const shown = items.slice(0, PAGE);
+  const orders = await prisma.order.findMany({ where: { id: { in: shown.flatMap(({ orderId }) => orderId ?? []) } } });
+  const customers = new Map(orders.map((order) => [order.id, emailOf(here, order)]));
+  const rows = shown.map((one) => ({
     href: one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`,
-    small: whenText(new Date(one.firstSeenAt), view),
-    main: one.reference,
+    small: [ui.when(new Date(one.firstSeenAt), view), ` · ${one.reference}`],
+    main: customers.get(one.orderId ?? '') ?? 'no order',
     amount: `${one.currency} ${grouped(/[1-9]/.test(one.held) ? one.held : one.expected, one.currency)}`,
     badge: nameOf(one.class),
   }));
@@ -229,8 +242,13 @@ export async function comparisonPage({ prisma, mode, view, id }: Here): Promise<
   const currencies = identity.map(({ currency }) => currency);
   const body = [
     ui.notice(run.verdict === 'agreed' ? 'good' : 'warn', runText(run, items.length)),
-    identity.length > 0 && ui.numbers('The sums', currencies, figures),
-    ui.list(rows, 'No payment differs.'),
+    identity.length > 0 &&
+      ui.card(
+        'The sums',
+        ui.numbers('The sums', currencies, figures),
+        ui.quiet('They include all payments that were compared, and not only those of one month.'),
+      ),
+    ui.card('Payments that differ', ui.list(rows, 'No payment differs.')),
     ui.more('For your developer', <pre>{JSON.stringify(rest, null, 1)}</pre>),
   ];
   return { title: `Compared ${atText(run.startedAt, view)}`, body };

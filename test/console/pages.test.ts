@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { buy } from '../money/support.ts';
-import { startShop, type Reply, type Shop } from '../support/shop.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { buy, happens, saying, stands } from '../money/support.ts';
+import { eventually } from '../support/eventually.ts';
+import { startShop, type Checkout, type Reply, type Shop } from '../support/shop.ts';
 
 // The console as a browser without scripts uses it.
 
@@ -31,7 +32,7 @@ const send = (person: Person, path: string, form: Record<string, string>, more =
 async function formOf(person: Person, path: string, what: string): Promise<Record<string, string>> {
   const { body } = await open(person, path);
   const form = body.split('<form').find((one) => one.includes(`name="do" value="${what}"`)) ?? '';
-  const fields = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  const fields = [...form.matchAll(/type="hidden" name="([\w-]+)" value="([^"]*)"/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
 }
 
@@ -116,4 +117,85 @@ test('a decision needs a confirmation, keeps the typed values, and is made only 
   expect(decodeURIComponent(done.headers.get('set-cookie') ?? '')).toContain('number RF-1. The order is paid.');
   expect((await send('Ngozi', path, { ...typed, sure: 'yes' })).status).toBe(409);
   expect((await open('Ngozi', '/admin/activity')).body).toContain('refunded NGN 500.00, number RF-1');
+});
+
+test('an amount that cannot be read is marked, and its form stays open with what was typed', async () => {
+  const { orderId } = await buy(shop);
+  const path = `/admin/orders/${orderId}`;
+  const fields = await formOf('Ngozi', path, 'orders refund');
+  for (const amount of ['1,000', 'ten', '10.001', '0']) {
+    const { status, body } = await send('Ngozi', path, { ...fields, amount, number: 'RF-2' });
+    expect([amount, status]).toEqual([amount, 422]);
+    expect(body).toContain(`value="${amount}"`);
+    expect(body).toMatch(/<details open><summary>Write down a refund<[^]*This must be an amount without separators/);
+  }
+  const { body } = await send('Ngozi', path, { ...fields, amount: '10,50', number: 'RF-2' });
+  expect(body).toContain('<h1>Refund of NGN 10.50 for this order?</h1>');
+});
+
+test('a refund number that was noted before is pointed out', async () => {
+  const { orderId } = await buy(shop);
+  const path = `/admin/orders/${orderId}`;
+  const refund = { ...(await formOf('Ngozi', path, 'orders refund')), amount: '10.00' };
+  expect((await send('Ngozi', path, { ...refund, number: 'RF-3' })).body).not.toContain(
+    'only if it is the same refund',
+  );
+  const { body } = await send('Ngozi', path, { ...refund, number: 'RF-1' });
+  expect(body).toMatch(new RegExp(`The number RF-1 was noted today at .* for the order ${order.slice(0, 8)}\\.`));
+});
+
+describe('an order that was paid and then charged back', () => {
+  let reversed: Checkout;
+  let path: string;
+  beforeAll(async () => {
+    reversed = await buy(shop);
+    path = `/admin/orders/${reversed.orderId}`;
+    await happens(shop, reversed.reference, 'reverse');
+    await stands(shop, reversed.orderId, 'paid', saying(/^reversed/));
+  });
+
+  test('is the first thing to do, because its money is missing', async () => {
+    await buy(shop, { amount: 100 });
+    await eventually(async () => (await open('Ngozi', '/admin/cases')).body.includes('<h1>2 things to do</h1>'));
+    const links = [...(await open('Ngozi', '/admin/cases')).body.matchAll(/href="\/admin\/orders\/(\w{24})"/g)];
+    expect(links[0]?.[1]).toBe(reversed.orderId);
+  });
+
+  test('is sent to shipping again only after a person said why and confirmed it', async () => {
+    const fields = await formOf('Ngozi', path, 'messages resend');
+    expect((await send('Ngozi', path, fields)).status).toBe(422);
+    const typed = { ...fields, note: 'the bank erred' };
+    const { body } = await send('Ngozi', path, typed);
+    expect(body).toMatch(/Send this order without its money\?[^]*NGN 8,500.00 of this order is missing/);
+    expect((await send('Ngozi', path, { ...typed, sure: 'yes' })).status).toBe(303);
+    const [row] = await shop.database.query(
+      `SELECT lifted_by FROM messages WHERE type = 'order.paid' AND order_id = $1`,
+      [reversed.orderId],
+    );
+    expect(row).toEqual({ lifted_by: 'Ngozi' });
+  });
+
+  test('has its customer on the page of the comparison that found it', async () => {
+    await send('Ngozi', '/admin/checks', await formOf('Ngozi', '/admin/checks', 'compare'));
+    await eventually(async () => (await open('Ngozi', '/admin/checks')).body.includes('Show the newest comparison'));
+    const [, newest = ''] = /href="(\/admin\/checks\/\d+)"/.exec((await open('Ngozi', '/admin/checks')).body) ?? [];
+    const { body } = await open('Ngozi', newest);
+    expect(body).toMatch(/<h2>The sums<[^]*<h2>Payments that differ<[^]*ada@example.com[^]*NGN 8,500.00/);
+  });
+
+  test('is found by a part of its reference, and the amount finds all orders of that amount', async () => {
+    const part = reversed.reference.slice(4, 16);
+    expect((await open('Ngozi', `/admin/find?q=${part}`)).headers.get('location')).toBe(path);
+    for (const amount of ['8500', '8,500.00', 'ngn 8,500'])
+      expect((await open('Ngozi', `/admin/find?q=${encodeURIComponent(amount)}`)).body).toContain(path);
+    expect((await open('Ngozi', '/admin/find?q=8501')).body).toContain('No order matches');
+  });
+});
+
+test('activity shows who asked the payment service and who started a comparison', async () => {
+  const path = `/admin/orders/${order}`;
+  await send('Tunde', path, await formOf('Tunde', path, 'ask'));
+  const { body } = await open('Ngozi', '/admin/activity?who=Tunde');
+  expect(body).toContain('asked the payment service');
+  expect((await open('Ngozi', '/admin/activity')).body).toContain('compared all payments with the payment service');
 });

@@ -231,6 +231,7 @@ const COUNTERS: string[] = ['received', 'outflow', ...BOOK_FIGURES, ...OLD_COUNT
 const LINES = [
   'answer',
   'next payment',
+  'verification asked',
   'marked paid',
   'released',
   'case opened',

@@ -1,0 +1,114 @@
+import { MISSING_MONEY } from '../cases/classes.ts';
+import { shortOf } from '../commands/cases.ts';
+import { refused } from '../commands/registry.ts';
+import { atText } from '../custom/days.ts';
+import { refundableOfAll } from '../ledger/books.ts';
+import { ledgerOf } from '../ledger/stored.ts';
+import { formatMajor, parseMajor } from '../platform/money.ts';
+import { amountText, TOLD_CASE, totalsOf, type ToldCase } from '../reporting/words.ts';
+import type { Sure } from './acts.tsx';
+import { endsOf, type End } from './decisions.tsx';
+import type { Here } from './frame.tsx';
+import { emailOf } from './lists.tsx';
+import * as ui from './parts.tsx';
+import { idOf, readOrder, type ShownOrder } from './queries.ts';
+import words from './words.json' with { type: 'json' };
+
+// The actions that ask for a confirmation first, and what their confirmation pages say.
+
+/** The amount that can still be refunded, in minor units. */
+export function leftOf({ payments, proof, currency }: ShownOrder): bigint {
+  const contributing = new Set(proof?.payments.map(({ reference }) => reference));
+  const paying = payments.filter(({ reference }) => contributing.has(reference));
+  const rows = paying.flatMap(({ ledgers }) => ledgers.filter((one) => one.currency === currency));
+  return refundableOfAll(rows.map((row) => ledgerOf(row).books));
+}
+
+/** Why an order's message is not sent, as a sentence. Null: nothing of its money is missing. */
+export function missingOf({ payments, currency, messages }: ShownOrder): string | null {
+  const { missing, writtenOff, refunded, captured } = totalsOf(payments, currency);
+  const money = (amount: bigint): string => amountText({ amount, currency });
+  if (missing > 0n) return `${money(missing)} of this order is missing at the payment service.`;
+  if (writtenOff > 0n) return `${money(writtenOff)} of this order is written off.`;
+  if (captured > 0n && refunded >= captured) return 'All money of this order is refunded.';
+  return messages[0]?.heldBy === MISSING_MONEY
+    ? 'The payment service does not surely show the money of this order.'
+    : null;
+}
+
+type Input = Record<string, unknown>;
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The texts of the confirmation page, and the message after the action. */
+async function sureOf(here: Here, input: Input, texts: End['texts'], sum: string, order: ToldCase['order']) {
+  const number = text(input.number);
+  const values = { sum, number: number && `, number ${number}` };
+  const filled = Object.entries(texts).map(([name, one]) => [name, ui.fill(one, values)]);
+  const customer = order ? emailOf(here, order) : '';
+  const facts: Sure['facts'] = [
+    ['Order', order ? `${order.externalId ?? order.id.slice(0, 8)}, ${amountText(order)}, ${customer}` : ''],
+    ...Object.entries({ Amount: sum, Number: number, Why: text(input.note) }),
+    ['Refunded', input.elsewhere === true ? 'another way, such as a bank transfer' : ''],
+    ['Attention', number === '' ? '' : await usedBefore(here, number)],
+  ];
+  const isFinal = texts !== words.ends.cancel && texts !== words.ends.reopen;
+  return { ...(Object.fromEntries(filled) as End['texts']), customer, facts, isFinal };
+}
+
+/** Whether a refund with this number was noted before, as a sentence. One refund has one number. */
+async function usedBefore({ prisma, mode, view }: Here, number: string): Promise<string> {
+  const refund = await prisma.refund.findFirst({ where: { externalId: number, order: { mode } } });
+  const decided = await prisma.case.findFirst({ where: { number, mode } });
+  const at = refund?.at ?? decided?.closedAt;
+  if (at == null) return '';
+  const about = refund?.orderId ?? decided?.orderId;
+  const where = about == null ? 'for money without an order' : `for the order ${about.slice(0, 8)}`;
+  return `The number ${number} was noted ${atText(at, view)} ${where}. Continue only if it is the same refund.`;
+}
+
+/**
+ * Checks an action that cannot be undone, and prepares its confirmation page. If the action is
+ * impossible, it throws the reason. Null: the action needs no confirmation.
+ */
+type Asking = (here: Here, input: Input) => Promise<Sure | { faults: Record<string, string> } | null>;
+export const CONFIRMED: Record<string, Asking | undefined> = {
+  'cases decide': async (here, input) => {
+    const isDecidable = [{ closedAt: null }, { decision: 'ask-rest' }];
+    const where = { id: idOf(text(input.id)), mode: here.mode, OR: isDecidable };
+    const one = await here.prisma.case.findFirst({ where, include: TOLD_CASE });
+    if (one === null || text(input.seen) !== shortOf(one.digest)) throw refused('changed');
+    const isOtherWay = input.elsewhere === true && one.held === 0n;
+    const value = text(input.as) + (isOtherWay ? ' elsewhere' : '');
+    const end = (await endsOf(here, one)).find((each) => each.value === value);
+    if (end === undefined) throw refused('changed');
+    const lacksNumber = end.needsNumber && input.elsewhere !== true && input.number === undefined;
+    if (lacksNumber) return { faults: { number: words.faults.missing } };
+    return sureOf(here, input, end.texts, end.sum, one.order);
+  },
+  'orders refund': async (here, input) => {
+    const order = await readOrder(here, text(input.order));
+    if (order === null) throw refused('unknown-order');
+    const { currency } = order;
+    const [amount, left] = [parseMajor(text(input.amount), currency) ?? 0n, leftOf(order)];
+    if (amount <= 0n)
+      return { faults: { amount: `This must be an amount without separators, like ${formatMajor(order)}.` } };
+    if (amount > left) throw refused('too-much', { left: amountText({ amount: left, currency }) });
+    return sureOf(here, input, words.ends.refund, amountText({ amount, currency }), order);
+  },
+  'orders cancel': async (here, input) =>
+    sureOf(here, input, words.ends.cancel, '', await readOrder(here, text(input.order))),
+  'orders reopen': async (here, input) =>
+    sureOf(here, input, words.ends.reopen, '', await readOrder(here, text(input.order))),
+  'messages resend': async (here, input) => {
+    if (input['despite-missing-money'] !== true) return null;
+    if (input.note === undefined) return { faults: { note: words.faults.missing } };
+    const message = await here.prisma.message.findUnique({
+      where: { id: text(input.message) },
+      select: { orderId: true },
+    });
+    const order = await readOrder(here, message?.orderId ?? '');
+    if (order === null) throw refused('unknown-order');
+    const sure = await sureOf(here, input, words.ends['send anyway'], '', order);
+    return { ...sure, facts: [...sure.facts, ['Money', missingOf(order) ?? '']] };
+  },
+};
