@@ -44,8 +44,17 @@ export function amountText({ amount, currency }: { amount: bigint; currency: str
   return `${currency} ${[whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.')}`;
 }
 
-/** `a***@example.com`: enough to recognize a known customer. */
-export const masked = (email: string): string => email.replace(/^(.).*(?=@)/su, '$1***');
+/** Names that are shorter show only their first letter. */
+const MIN_MASKED = 4;
+
+/** `o***1@example.com` for olu1: enough to tell customers apart, and not to write to them. */
+export function masked(email: string): string {
+  const end = email.lastIndexOf('@');
+  if (end < 0) return email;
+  const letters = [...email.slice(0, end)];
+  const last = letters.length < MIN_MASKED ? '' : (letters.at(-1) ?? '');
+  return `${letters[0] ?? ''}***${last}${email.slice(end)}`;
+}
 
 type Maybe<Value> = Value | null | undefined;
 const clip = (text: Maybe<string>, letters = 24): string =>

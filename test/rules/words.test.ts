@@ -283,7 +283,10 @@ test('amounts and e-mail addresses are written as people write them', () => {
   expect([amountText({ amount: 65_000n, currency: 'XOF' }), amountText({ amount: 18_500n, currency: 'KWD' })]).toEqual([
     ...['XOF 65,000', 'KWD 18.500'],
   ]);
-  expect([masked('ada@example.com'), masked('"a@b"@example.com')]).toEqual(['a***@example.com', '"***@example.com']);
+  const addresses = ['ada@example.com', 'olu1@example.com', 'olu2@example.com', '"a@b"@example.com', 'nobody', '@x'];
+  expect(addresses.map(masked)).toEqual([
+    ...['a***@example.com', 'o***1@example.com', 'o***2@example.com', '"***"@example.com', 'nobody', '***@x'],
+  ]);
 });
 
 test('times are in the shop’s time zone', () => {
