@@ -155,7 +155,7 @@ export const VARIABLES = z.object({
   GATEWAY_CALLS_PER_SECOND: or(wholeNumber(0, 100_000), '50'),
   GATEWAY_CONCURRENCY: or(wholeNumber(1, 1_000), '32'),
   RETAIN_BODIES_DAYS: optional(wholeNumber(30, 36_500)),
-  /** 0: unpaid orders are kept forever. */
+  /** 0: unpaid orders are kept permanently. */
   RETAIN_UNPAID_DAYS: or(wholeNumber(0, 36_500), '90'),
   LOG_LEVEL: or(oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   TRUSTED_PROXIES: or(listOf(proxy), 'loopback'),

@@ -32,12 +32,12 @@ type Look = (parts: LookParts, told: { upTo: number } | null) => Promise<Seen | 
 /** All states. Their names are fixed, because shops set alarms on them. */
 export const STATES: readonly State[] = [
   { name: 'key-refused', fine: 'The payment service accepts the secret key.', look: refusedKey },
-  { name: 'payments-failing', fine: 'All payments can be checked.', look: failing },
-  { name: 'payments-overdue', fine: 'All payments are checked in time.', look: overdue },
+  { name: 'payments-failing', fine: 'All payments can be verified.', look: failing },
+  { name: 'payments-overdue', fine: 'All payments are verified in time.', look: overdue },
   { name: 'messages-waiting', fine: 'Your own system has received all paid orders.', look: waitingMessages },
   { name: 'message-given-up', fine: 'All messages are delivered or still being retried.', look: givenUp },
   { name: 'cases-open', fine: 'No case is open.', look: openCases },
-  { name: 'reconciliation-incomplete', fine: 'No reconciliation is overdue or incomplete.', look: reconciliation },
+  { name: 'reconciliation-incomplete', fine: 'No history run is overdue or incomplete.', look: reconciliation },
   { name: 'webhooks-refused', fine: 'Webhooks are not refused.', look: refusedWebhooks },
   { name: 'checkouts-stopped', fine: 'The program stops no checkouts.', look: stops },
 ];
@@ -58,7 +58,7 @@ async function refusedKey({ gateway }: LookParts, told: unknown) {
     return null;
   } catch (error) {
     if (!(error instanceof KeyRefused)) throw error;
-    const says = 'The payment service refuses the secret key: nobody can pay, and no payment can be checked.';
+    const says = 'The payment service refuses the secret key: nobody can pay, and no payment can be verified.';
     return { says, todo: 'replace GATEWAY_SECRET_KEY and restart' };
   }
 }
@@ -70,7 +70,7 @@ async function failing({ prisma, gateway: { mode } }: LookParts) {
   const where = { mode, failures: { gte: 6 }, nextCheckAt: { not: null } };
   const count = await prisma.payment.count({ where });
   if (count === 0) return null;
-  const says = `${counted(count, 'payment')} could not be checked for at least five minutes, or the answer could not be stored.`;
+  const says = `${counted(count, 'payment')} could not be verified for at least five minutes, or the answer could not be stored.`;
   return { says, todo: 'search the log for "could not be" to find the reason' };
 }
 
@@ -79,7 +79,7 @@ async function overdue({ prisma, gateway: { mode } }: LookParts) {
   const where = { mode, orderId: { not: null }, nextCheckAt: { lt: ago(10 * MINUTE_MS) } };
   const count = await prisma.payment.count({ where });
   if (count === 0) return null;
-  const says = `${counted(count, 'payment')} should have been checked at least ten minutes ago. Is a worker running?`;
+  const says = `${counted(count, 'payment')} should have been verified at least ten minutes ago. Is a worker running?`;
   return { says, todo: 'start a worker by npm run worker, or set WORKER=inline' };
 }
 
@@ -180,7 +180,7 @@ async function openCases(parts: LookParts, told: { upTo: number } | null) {
 }
 
 /**
- * An incomplete full run stays open until a full run completes. A completed light run does not
+ * An incomplete whole run stays open until a whole run completes. A completed light run does not
  * replace it.
  */
 async function reconciliation({ prisma, gateway: { mode } }: LookParts) {
@@ -190,11 +190,11 @@ async function reconciliation({ prisma, gateway: { mode } }: LookParts) {
   const whole = await prisma.run.findFirst({ where: { ...ended, full: true }, ...newest });
   const todo = 'npm run reconcile';
   if (last?.verdict === 'incomplete' || whole?.verdict === 'incomplete')
-    return { says: 'The last reconciliation was not completed.', todo, kinds: ['incomplete'] };
+    return { says: 'The last history run was not completed.', todo, kinds: ['incomplete'] };
   const first = whole ? null : await prisma.payment.findFirst({ where: { mode }, orderBy: { createdAt: 'asc' } });
   const since = whole?.endedAt ?? first?.createdAt ?? new Date();
   if (since > ago(36 * HOUR_MS)) return null;
-  const says = 'No full reconciliation was completed for 36 hours, so differences in the money may be unnoticed.';
+  const says = 'No whole run was completed for 36 hours, so differences in the money may be unnoticed.';
   return { says, todo, kinds: ['overdue'] };
 }
 

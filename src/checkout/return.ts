@@ -1,8 +1,8 @@
 import { makeDue, lease, type AskParts } from '../payments/due.ts';
 
 /**
- * A shopper waits for six seconds in all. Then the order is shown as it is, and verified in the
- * background.
+ * A shopper waits for six seconds in all. Then the order is shown as stored, and verified in
+ * the background.
  */
 const RETURN_MS = 6_000;
 /** The minimum time for one verify call. */
@@ -16,7 +16,7 @@ type ReturnParts = AskParts & { onDue: () => void };
 /**
  * Handles the shopper's return from the hosted page. The redirect proves nothing: we verify the
  * payment, at most once, unless another process is verifying it.
- * @param mayAsk false: beyond the limits, the order is shown as it is, and nothing becomes due
+ * @param mayAsk false: the client exceeded its limit. Nothing is verified, and nothing becomes due
  * @returns null for a reference that is not ours
  */
 export async function returnFromCheckout(

@@ -25,7 +25,7 @@ import {
 
 export type CheckoutParts = OpenParts & { catalogue: Catalogue; confirm: Confirm };
 
-/** The most payments of one order that may still be paid, because each may be paid by mistake. */
+/** The maximum number of payable payments of an order. The shopper might pay each of them. */
 const MAX_PAYABLE = 5;
 const STOPPED_RETRY_SEC = 60;
 

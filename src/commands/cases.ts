@@ -23,7 +23,7 @@ function rowOf(one: ToldCase, parts: CommandParts) {
 const NO_CASE = { id: null, reference: null, orderId: null, held: null, missing: null, currency: null };
 
 /**
- * Tasks that are not cases: undelivered messages, and problems that the last full run could not
+ * Tasks that are not cases: undelivered messages, and problems that the last whole run could not
  * settle.
  */
 async function otherRows(parts: CommandParts) {

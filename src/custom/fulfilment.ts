@@ -1,10 +1,11 @@
 import type { Receiver } from '../fulfilment/deliver.ts';
 
 /**
- * Replace this line if this program itself delivers the goods. The function receives every message
- * that FULFILMENT_EVENTS names, possibly several times but always with the same `id`, and must
- * deliver only once. If it throws, the error is stored as the reason, and the message is sent again.
- * If it is null, messages go to FULFILMENT_URL. It is created after `.env` was read. For example:
+ * Replace this if the program itself delivers the goods. `createReceiver` is called once, after
+ * `.env` was read. If it returns null, messages go to FULFILMENT_URL. If it returns a function, the
+ * function gets every message that FULFILMENT_EVENTS names. The same message may come several
+ * times, always with the same `id`: deliver it only once. If the function throws, the error is
+ * stored as the reason, and the message is sent again. For example:
  *
  *     export const createReceiver = (): Receiver | null => async ({ id, type, body }, signal) => {
  *       if (type !== 'order.paid') return;

@@ -131,7 +131,10 @@ type HmacScheme = {
   encoding: 'hex' | 'base64';
   /** The text before the signature, for example `sha256=`. */
   prefix?: string;
-  /** The signed content. Default: the raw body. */
+  /**
+   * The signed content. Default: the raw body. If it uses the timestamp, `timestampHeader` or `list`
+   * must say where the timestamp is.
+   */
   signs?: (parts: { timestamp: string; body: Buffer }) => string | Buffer;
   /** Case does not matter. Omit it if the timestamp is in `list`. */
   timestampHeader?: string;
@@ -141,8 +144,8 @@ type HmacScheme = {
    */
   list?: { timestamp: string; signature: string };
   /**
-   * A timestamp (in seconds or milliseconds) that differs from now by more than this is rejected.
-   * It requires a signed timestamp.
+   * A timestamp that differs from now by more than this is rejected. The timestamp must be signed,
+   * and be a Unix time: 10 digits for seconds, or 13 for milliseconds.
    */
   toleranceSec?: number;
 };
@@ -150,11 +153,15 @@ type HmacScheme = {
 /**
  * Checks an HMAC signature in constant time. A missing or malformed header counts as a wrong
  * signature.
- * @throws {Error} immediately, if the scheme has `toleranceSec` but no timestamp
+ * @throws {Error} immediately, if the scheme uses a timestamp and does not say where it is
  */
 export function hmac(scheme: HmacScheme): (message: SignedMessage) => boolean {
-  if (scheme.toleranceSec !== undefined && scheme.timestampHeader === undefined && scheme.list === undefined)
-    throw new Error('hmac() has toleranceSec but no timestamp: set timestampHeader or list.');
+  if (scheme.timestampHeader === undefined && scheme.list === undefined) {
+    if (scheme.toleranceSec !== undefined)
+      throw new Error('hmac() has toleranceSec but no timestamp: set timestampHeader or list.');
+    if (signsTimestamp(scheme))
+      throw new Error('The signs function of hmac() uses a timestamp: set timestampHeader or list.');
+  }
   // Header names of a message are in lower case.
   const [name, timestampName] = [scheme.header.toLowerCase(), scheme.timestampHeader?.toLowerCase() ?? ''];
   return ({ headers, body, secret, now }) => {
@@ -169,6 +176,24 @@ export function hmac(scheme: HmacScheme): (message: SignedMessage) => boolean {
     const expected = createHmac(scheme.algorithm, secret).update(signed).digest();
     return given.some((one) => isSame(one, expected, scheme));
   };
+}
+
+/** Whether `signs` uses the timestamp. Without a timestamp, every signature would then be wrong. */
+function signsTimestamp({ signs }: HmacScheme): boolean {
+  let isUsed = false;
+  const parts = {
+    body: Buffer.from('{}'),
+    get timestamp() {
+      isUsed = true;
+      return '';
+    },
+  };
+  try {
+    signs?.(parts);
+  } catch {
+    // It may expect a body with certain members.
+  }
+  return isUsed;
 }
 
 function isSame(given: string, expected: Buffer, { prefix = '', encoding }: HmacScheme): boolean {

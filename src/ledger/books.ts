@@ -53,9 +53,9 @@ export function expectedOf(books: Books): bigint {
 }
 
 /**
- * How much of the captured and retained money is still ours, in minor units. Below 0: more went than
- * was ours. With 8500 captured, 5000 charged back and written off, and 3500 refunded by bank
- * transfer, it is 0, although 3500 are still at the provider.
+ * How much of the captured and retained money is still ours, in minor units. Below 0: more was sent
+ * out than was ours. With 8500 captured, 5000 charged back and written off, and 3500 refunded by
+ * bank transfer, it is 0, although 3500 are still at the provider.
  */
 export function keptOf({ captured, retained, refunded, writtenOff, recovered }: Books): bigint {
   return captured + retained - max(0n, refunded + writtenOff - recovered);

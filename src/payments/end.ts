@@ -131,7 +131,7 @@ export async function endOverdue({ logger, ...parts }: AskParts & { logger: Logg
       const outcome = await endOrder(parts, id, BY_DEADLINE, 'the time to pay is over');
       logger.info({ orderId: id, outcome }, 'the deadline of an order has passed');
     } catch (error) {
-      // If one order cannot be written, the others end all the same.
+      // If one order cannot be written, the others still end.
       if (isDatabaseAway(error)) throw error;
       logger.error({ err: error, orderId: id }, 'the deadline of an order has passed, and it could not be ended');
     }

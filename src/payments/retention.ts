@@ -10,7 +10,7 @@ const IS_OPEN = {
   OR: [{ status: { in: ['pending', 'review'] } }, { cases: { some: { closedAt: null } } }],
 } satisfies Prisma.OrderWhereInput;
 
-/** Null: bodies are kept for ever. 0: unpaid orders are kept for ever. */
+/** Null: bodies are kept permanently. 0: unpaid orders are kept permanently. */
 type Periods = { RETAIN_BODIES_DAYS: number | null; RETAIN_UNPAID_DAYS: number };
 
 /**

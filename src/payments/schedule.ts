@@ -1,20 +1,25 @@
 // The events that set the next check (`next_check_at`) of a payment:
 //
-//   cause                           where                      to when
-//   it is created                   the default of the column  in 15 s: by then initialize has answered
-//   initialize opened it            checkout/open-payment.ts   in 5 s
-//   its result is unknown           checkout/open-payment.ts   now
-//   refused, or not sent            checkout/open-payment.ts   never
-//   a notification                  due.ts                     now, or the end of a pause if notifications repeat
-//   nothing new after a notification next-check.ts                3, 10 and 30 s after the notification
-//   an answer                       next-check.ts                 the next of CHECK_AGES_SEC, then daily, then never; in
-//                                                              an hour if the last one could not be read; sooner if a
-//                                                              notification came while verify was asked
-//   it was verified late            next-check.ts                 not before twice the delay has passed again
-//   it paid its order               next-check.ts                 1, 3, 7, 14, 30, 60, 90 and 120 days after that; as
-//                                                              often as a new payment while its money is missing
-//   verify could not be asked       confirm.ts                    after a growing pause, or when the service allows it
-//   its order is reopened           end.ts                     now
+//   cause                          where                     to when
+//   it is created                  the column's default      in 15 s, when initialize has answered
+//   initialize opened it           checkout/open-payment.ts  in 5 s
+//   its result is unknown          checkout/open-payment.ts  now
+//   refused, or not sent           checkout/open-payment.ts  never
+//   a notification                 due.ts                    now; if repeated, after a pause
+//   no news after a notification   next-check.ts             3, 10 and 30 s after the notification
+//   an answer                      next-check.ts             the next of CHECK_AGES_SEC, then daily
+//                                                            then never
+//   a notification during verify   next-check.ts             now; if repeated, after a pause
+//   an unreadable answer           next-check.ts             as above; hourly instead of never
+//   it was verified late           next-check.ts             not before twice the delay has passed
+//   it paid its order              next-check.ts             1, 3, 7, 14, 30, 60, 90 and 120 days
+//                                                            after that
+//   its money is missing           next-check.ts             as often as a new payment
+//   it is a part payment           next-check.ts             as above, then at the ages of a paid
+//                                                            order
+//   verify could not be asked      confirm.ts                after a growing pause, or at the time
+//                                                            that the service names
+//   its order is reopened          end.ts                    now
 //
 // Verify is also asked when a shopper returns, before an order's page is handed out again or its
 // next payment is created, before a decision that may pay the order, before another payment pays
@@ -76,7 +81,7 @@ export function isOver(since: Date, now: Date, payableDays: number): boolean {
  * in seconds.
  */
 const FOLLOW_UP_SEC = [3, 10, 30];
-/** Up to this many notifications in a row without news are followed up. More are repetitions. */
+/** Up to this many notifications in a row without news are followed up. Further ones count as repetitions. */
 const FOLLOWED_UP = 3;
 
 /**

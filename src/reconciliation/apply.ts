@@ -30,7 +30,7 @@ type Differing = { reference: string; orderId: string | null; isNew: Prisma.Paym
  * Verifies a payment that differs, and applies the rows of the history to its ledgers by the same
  * change. A lost webhook therefore opens no case, two sources that agree about a loss open one
  * case, and money that the history reports as gone pays nothing. If verify cannot be asked, outflow
- * counts all the same. The rows about part payments of the order are applied, too, because the
+ * still counts. The rows about part payments of the order are applied, too, because the
  * answer may capture them.
  * @param reported the rows about the payment and about the part payments of its order
  * @returns false: it could not be settled, and the next run goes on with it

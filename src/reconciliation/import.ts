@@ -73,8 +73,8 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     counts.pages += 1;
     const read = page.value.rows.map((row) => ({ row, ...lineOf(row, gateway, counts) }));
     const before = new Set(last.map(({ line }) => line));
-    // Some services clamp the offset at the end and return the last page for ever. Two equal pages
-    // in a row are allowed.
+    // Some services clamp the offset at the end and return the last page again and again. Two equal
+    // pages in a row are allowed.
     repeats = read.length > 0 && read.every(({ line }) => before.has(line)) ? repeats + 1 : 0;
     if (repeats === 2) {
       await keep();

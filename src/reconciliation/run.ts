@@ -23,7 +23,7 @@ export type RunOptions = {
   dryRun?: boolean;
   /**
    * For the first connection of an account with older payments: all unmatched payments of the
-   * history are set aside for ever.
+   * history are set aside permanently.
    */
   begin?: boolean;
   progress?: (text: string) => void;
@@ -213,7 +213,7 @@ async function settle(running: Running, batch: Difference[], reported: ReportedR
 }
 
 /**
- * Settles one reference. If the database refuses its change, the others are settled all the same.
+ * Settles one reference. If the database refuses its change, the others are still settled.
  */
 async function settleAlone(
   running: Running,

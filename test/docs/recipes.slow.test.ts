@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Applies the recipes of docs/make-it-yours.md to a copy of the program, one after the other, and
-// adds the adapter examples of that page and of docs/adapter.md. Everything must compile together.
-// The content of src/custom/service.ts does not matter.
+// adds the adapter examples of that page and of docs/adapter.md. Everything must compile together,
+// and the example of a signature must be read as that page says. The content of
+// src/custom/service.ts does not matter.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = [
@@ -28,10 +29,11 @@ const DIFFERS =
 
 type Block = { language: string; path: string; text: string };
 
+const pageOf = (page: string): Promise<string> => readFile(join(ROOT, 'docs', page), 'utf8');
+
 /** The blocks of a page that begin with a comment naming their file, without that comment. */
 async function blocksOf(page: string): Promise<Block[]> {
-  const text = await readFile(join(ROOT, 'docs', page), 'utf8');
-  const blocks = text.matchAll(/^```(ts|sql|diff)\n(?:\/\/|--) (\S+)\n([^]*?)^```$/gm);
+  const blocks = (await pageOf(page)).matchAll(/^```(ts|sql|diff)\n(?:\/\/|--) (\S+)\n([^]*?)^```$/gm);
   return [...blocks].map(([, language = '', path = '', code = '']) => ({ language, path, text: code }));
 }
 
@@ -106,4 +108,22 @@ test('every recipe applies to the program, and the result compiles', async () =>
   expect(await run('prisma/build/index.js', 'generate')).toBe('');
   const faults = await run('typescript/bin/tsc', '-p', 'tsconfig.recipes.json');
   if (faults !== '') throw new Error(`${DIFFERS}.\n\nWith the recipes it does not compile:\n${faults}`);
+});
+
+test('the webhook adapter of docs/adapter.md accepts the example of a signed time until it is too old', async () => {
+  const [, example = ''] = /^```json\n([^`]*"x-timestamp"[^`]*)^```$/m.exec(await pageOf('adapter.md')) ?? [];
+  const part = (await blocksOf('adapter.md')).find(({ text }) => text.includes('timestampHeader'));
+  await writeFile(join(copy, 'src/custom/timed.ts'), asModule(part?.text ?? ''));
+  const program = `
+    import { deepEqual } from 'node:assert';
+    import sandbox from '../../local/sandbox-adapter.ts';
+    import { openReader } from '../../tools/examples.ts';
+    import { parts } from './timed.ts';
+    const reader = await openReader({ ...sandbox, webhook: { ...sandbox.webhook, ...parts.webhook } });
+    const example = ${example};
+    const read = (time) => reader.signatures({ ...example, time });
+    deepEqual([read(example.time), read('2026-01-01T00:05:01Z')], [example.reads, 'invalid']);
+    await reader.close();`;
+  await writeFile(join(copy, 'src/custom/read-timed.ts'), program);
+  expect(await run('tsx/dist/cli.mjs', 'src/custom/read-timed.ts')).toBe('');
 });

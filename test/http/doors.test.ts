@@ -288,7 +288,7 @@ describe('an e-mail address', () => {
     },
   );
 
-  test('of a form is trimmed as well', async () => {
+  test('in a form is trimmed', async () => {
     const form = { email: ' form@example.com ', sku: 'djembe' };
     expect((await shop.request('POST', '/checkout', { form })).status).toBe(303);
     expect(await shop.database.query(`SELECT email FROM orders WHERE email LIKE '%form@%'`)).toEqual([

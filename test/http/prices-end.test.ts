@@ -79,7 +79,7 @@ async function oldBasket(): Promise<{ sku: string; orderId: string; references: 
   return { sku, orderId: first.orderId, references: [first.reference, second.reference] };
 }
 
-test('a basket of last year takes no next payment, with any key, and expires by itself', async () => {
+test('a year-old basket takes no next payment, with any key, and expires by itself', async () => {
   const { sku, orderId, references } = await oldBasket();
   const [opened, asked] = [await timesAsked(shop, 'initialize'), await timesAsked(shop, 'verify', references[1])];
   for (const answer of [
@@ -103,7 +103,7 @@ async function leftOpen(): Promise<{ orderId: string }> {
   return { orderId };
 }
 
-test('a basket of last year whose page is still open takes no next payment either, and expires', async () => {
+test('a year-old basket whose page is still open takes no next payment either, and expires', async () => {
   const { orderId } = await leftOpen();
   const opened = await timesAsked(shop, 'initialize');
   expectProblem(await buy({ orderId }), 409, 'order-expired');
@@ -111,7 +111,7 @@ test('a basket of last year whose page is still open takes no next payment eithe
   expect(await timesAsked(shop, 'initialize')).toBe(opened);
 });
 
-test('money that came for a basket of last year pays it at its own price before it expires', async () => {
+test('money that came for a year-old basket pays it at its own price before it expires', async () => {
   const sku = await product();
   const { orderId, reference } = await open(basketOf(sku));
   await shop.sandboxPost(`/transactions/${reference}/pay`, { webhook: 'lost' });
@@ -147,7 +147,7 @@ test.each([
 test.each([
   ['failed', oldBasket],
   ['was left open', leftOpen],
-])('a basket of last year whose payment %s takes a payment again after a person reopened it', async (_how, make) => {
+])('a year-old basket whose payment %s takes a payment again after a person reopened it', async (_how, make) => {
   const { orderId } = await make();
   await becomesExpired(orderId);
   const reopened = await shop.command(['orders', 'reopen', orderId, '--note', 'she called', '--by', 'Ada']);

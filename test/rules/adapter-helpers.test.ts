@@ -145,6 +145,8 @@ test.each<[boolean, string, Parameters<typeof hmac>[0], Record<string, string>]>
     { ...HEADED, header: 'X-Mac', timestampHeader: 'X-Time' },
     { 'x-mac': stamped(SEC), 'x-time': SEC },
   ],
+  [true, 'a timestamp in milliseconds', HEADED, { 'x-mac': stamped(`${SEC}000`), 'x-time': `${SEC}000` }],
+  [false, 'a timestamp as a date', HEADED, { 'x-mac': stamped(NOW.toISOString()), 'x-time': NOW.toISOString() }],
   [false, 'no timestamp', HEADED, { 'x-mac': stamped(SEC) }],
   [false, 'none', PLAIN, {}],
   [false, 'the signature of another body', PLAIN, { 'x-mac': mac('another') }],
@@ -156,4 +158,22 @@ test.each<[boolean, string, Parameters<typeof hmac>[0], Record<string, string>]>
 test('hmac throws at once for a tolerance without a timestamp', () => {
   expect(() => hmac({ ...PLAIN, toleranceSec: 300 })).toThrow('toleranceSec but no timestamp');
   expect(() => hmac({ ...HEADED, timestampHeader: undefined })).toThrow('toleranceSec but no timestamp');
+});
+
+test('hmac throws at once if signs uses a timestamp and neither a header nor a list holds it', () => {
+  expect(() => hmac(TIMED)).toThrow('uses a timestamp: set timestampHeader or list');
+  const signs = (parts: { timestamp: string; body: Buffer }) => `${parts.body.toString()}${parts.timestamp}`;
+  expect(() => hmac({ ...PLAIN, signs })).toThrow('uses a timestamp: set timestampHeader or list');
+});
+
+test('signs may add a fixed text to the body, and may expect certain members in the body', () => {
+  const address = hmac({ ...PLAIN, signs: ({ body }) => `https://shop.example${body.toString()}` });
+  const message = { body: BODY, secret: 'secret', now: NOW };
+  expect(address({ ...message, headers: { 'x-mac': mac(`https://shop.example${BODY.toString()}`) } })).toBe(true);
+  const firstAmount = ({ body }: { body: Buffer }) => {
+    const { data } = JSON.parse(body.toString()) as { data: { amount: number }[] };
+    return data.map(({ amount }) => amount).join();
+  };
+  const list = { ...message, body: Buffer.from('{"data":[{"amount":8500}]}'), headers: { 'x-mac': mac('8500') } };
+  expect(hmac({ ...PLAIN, signs: firstAmount })(list)).toBe(true);
 });

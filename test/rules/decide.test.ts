@@ -98,7 +98,7 @@ const ORDER_IS: [string, (facts: OrderFacts) => boolean][] = [
   ['pending', () => true],
 ];
 
-test('an order is paid forever with a proof, otherwise ended, otherwise in review, otherwise as its payments are', () => {
+test('a proof makes an order paid; without one, its end, a review and its payments decide, in this order', () => {
   const single = PAYMENTS.map((status) => ({ status }));
   const all = combinations<OrderFacts>({
     isPaid: BOTH,

@@ -19,7 +19,7 @@ test('no loss is hidden and no case is false in 1,000 lives at a service that wo
   });
 });
 
-test('no loss and few debts are hidden in 1,500 hard lives', () => {
+test('no loss and few debts are hidden in 1,500 difficult payment sequences', () => {
   const { endings } = liveMany(1_000, 1_500, 'hard', shopOf);
   expect(endings).toMatchObject({ 'hidden loss': 0, 'loss behind a decision': 0, 'false case': 0 });
   expect(endings['hidden debt']).toBeLessThanOrEqual(8);

@@ -187,7 +187,7 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
     /^Paid late .*that Ngozi had closed yesterday at 13:33. If the payment/,
   ],
   ['currency_mismatch', held(1_200n, { currency: 'USD' }), order(), /^Another currency USD 12.00 .* NGN 8,500.00/],
-  ['unit_error', held(85_000_000n), order(), /^Look at it .*exactly 100 times as much.* Touch no money/],
+  ['unit_error', held(85_000_000n), order(), /^Look at it .*exactly 100 times as much.* Do not refund or accept/],
   ['unit_error', held(8_500n), order(), /^Look at it .*exactly 1\/100 of it/],
   ['reversed', { missing: 100n, payment: payment(ALL) }, paid(ALL), /^Taken back .*1.00 of NGN 8,500.00.* parcel/],
   [
@@ -199,11 +199,16 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
   ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
   ['contradicted', held(100n), order(), /^Look at it .*reported NGN 1.00 .* Send nothing\./],
   ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Look at it .*does not show .* NGN 8,500.00/],
-  ['refund_not_shown', { missing: 100n }, paid(ALL), /^Look at it NGN 1.00 was written down .* say so here/],
+  ['refund_not_shown', { missing: 100n }, paid(ALL), /^Look at it NGN 1.00 was written down .* record that here/],
   ['unknown_reference', held(200_000n), null, /^Look at it .*NGN 2,000.00 that belongs to no order.* who paid/],
   ['unknown_status', said, order(), /^Look at it .*“ON_HOLD”.* keep asking/],
   ['unproven', said, order(), /^Look at it .*proves nothing: amount_received differs\. Nothing is lost/],
-  ['unproven', held(850_000n, said), order(), /^Look at it NGN 8,500.00 came, but it is in doubt: amount.* refund/],
+  [
+    'unproven',
+    held(850_000n, said),
+    order(),
+    /^Look at it NGN 8,500.00 was received, but is in doubt: amount.* refund/,
+  ],
   ['unreadable', {}, order(), /^Look at it For a day we could not read .* developer/],
 ];
 const told = (name: string, one: object, its: Told | null, more: object = {}): ToldCase =>

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { eventually } from './eventually.ts';
 import type { Reply, Shop } from './shop.ts';
 
-// Helpers for tests that speak with the program from outside.
+// Helpers for tests that call the program from outside.
 
 export type ProblemBody = { detail?: string; errors?: { path: string; message: string }[]; orderId?: string };
 
