@@ -35,10 +35,10 @@ export const STATES: readonly State[] = [
   { name: 'payments-failing', fine: 'All payments can be verified.', look: failing },
   { name: 'payments-overdue', fine: 'All payments are verified in time.', look: overdue },
   { name: 'messages-waiting', fine: 'Your own system has received all paid orders.', look: waitingMessages },
-  { name: 'message-given-up', fine: 'All messages are delivered or still being retried.', look: givenUp },
+  { name: 'message-given-up', fine: 'No message to your own system was given up.', look: givenUp },
   { name: 'cases-open', fine: 'No case is open.', look: openCases },
-  { name: 'reconciliation-incomplete', fine: 'No history run is overdue or incomplete.', look: reconciliation },
-  { name: 'webhooks-refused', fine: 'Webhooks are not refused.', look: refusedWebhooks },
+  { name: 'reconciliation-incomplete', fine: 'All payments were compared with the payment service.', look: reconciliation },
+  { name: 'webhooks-refused', fine: 'Notifications from the payment service are accepted.', look: refusedWebhooks },
   { name: 'checkouts-stopped', fine: 'The program stops no checkouts.', look: stops },
 ];
 

@@ -1,3 +1,4 @@
+import { dueSeen } from '../cases/classes.ts';
 import { OWN_NAMES } from '../platform/ids.ts';
 import type { JournalEntry, Prisma } from '../platform/prisma/client.ts';
 import { amountText, caseWords, masked, TOLD_CASE, type ToldCase } from '../reporting/words.ts';
@@ -53,7 +54,7 @@ export async function caseRows(here: Here, take: number, isDone = false, after =
   const cases = await (isDone ? closedCases(here, take, after) : openCases(here, take, after));
   return cases.map((one) => {
     const { badge, sentence } = caseWords(one, view);
-    const amount = one.held > 0n ? one.held : one.missing;
+    const amount = amountAtStake(one);
     const end = isDone ? ` ${one.decision ? `${one.closedBy ?? ''}: ${one.decision}` : 'It came right.'}` : '';
     const href = one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`;
     const whose = one.order ? emailOf(here, one.order) : 'no order';
@@ -62,6 +63,13 @@ export async function caseRows(here: Here, take: number, isDone = false, after =
     const sum = amount > 0n ? amountText({ ...one, amount }) : '';
     return { id: one.id, href, small, main: sentence + end, amount: sum, badge };
   });
+}
+
+/** The money that a case is about: what is too much, what is held, or what is missing. */
+function amountAtStake({ class: name, held, missing, currency, evidence, order }: ToldCase): bigint {
+  const due = dueSeen(evidence, currency) ?? order?.amount ?? 0n;
+  if (name === 'overpaid' && held > due) return held - due;
+  return held > 0n ? held : missing;
 }
 
 const MINUTE_MS = 60_000;

@@ -106,6 +106,18 @@ export function detail(facts: readonly (readonly [name: Kids, fact: Kids])[]): V
   return <dl>{pairs}</dl>;
 }
 
+/** A few large figures beside each other. */
+export const figures = (facts: readonly (readonly [name: string, figure: string])[]): VNode => (
+  <dl class="figures">
+    {facts.map(([name, figure]) => (
+      <div>
+        <dt>{name}</dt>
+        <dd>{figure}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
 export type Tab = readonly [name: string, href: string, isHere: boolean];
 export const tabs = (about: string, all: readonly Tab[]): VNode => (
   <nav aria-label={about}>

@@ -34,17 +34,17 @@ export async function todayPage(here: Here): Promise<Drawn> {
   const isFine = checks.every(({ badge }) => badge === 'Fine') ? 'All checks are fine.' : 'Look at the checks.';
   const stoppable = ['everything', ...(await soldIn(here))].map((one) => [one, one] as const);
   const what = ui.choice('currency', words.labels.currency, '', stoppable);
-  const isHeld = held.size > 0 && ui.line(`Held for a decision: ${moneyText(held)}.`);
   const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: view.timeZone }).format(view.now);
   const body = [
     await stops(here),
     [...alarms, await unsent(here)],
+    await figuresOfToday(here, held),
     ui.card(
       todo > 0 ? `${ui.counted(todo, 'thing')} to do` : idle,
       ui.list(rows, alarms.length > 0 ? 'Look at the alarms above.' : await comparedText(here)),
       todo > rows.length && ui.line(ui.link('/admin/cases', `All ${todo}`)),
     ),
-    ui.card('Sold and paid', await soldAndPaid(here), isHeld),
+    ui.card('Sold and paid', await soldAndPaid(here)),
     await lastDays(here),
     ui.line(ui.link('/admin/checks', `${await comparedText(here)} ${isFine}`)),
     who.role !== 'viewer' &&
@@ -55,6 +55,20 @@ export async function todayPage(here: Here): Promise<Drawn> {
       ),
   ];
   return { title: date, body };
+}
+
+/** The three figures that an owner looks for first. Null: the shop has no order yet. */
+async function figuresOfToday(here: Here, held: Map<string, bigint>): Promise<VNode | null> {
+  const { prisma, mode, view, books } = here;
+  if ((await prisma.order.findFirst({ where: { mode }, select: { id: true } })) === null) return null;
+  const sums = [...totalOf(await books(daysOf('today', view), view))];
+  const earned = sums.flatMap(([currency, { earned: amount }]) => (amount === 0n ? [] : [[currency, amount] as const]));
+  const toSend = await prisma.message.count({ where: { mode, type: 'order.paid', sentAt: null, heldBy: null } });
+  return ui.figures([
+    ['Earned today', moneyText(earned) || 'Nothing'],
+    ['Held for a decision', moneyText(held) || 'Nothing'],
+    ['To send to shipping', toSend === 0 ? 'Nothing' : ui.counted(toSend, 'order')],
+  ]);
 }
 
 /** The open stops: what cannot be paid, since when and why. */
@@ -145,7 +159,7 @@ async function checksOf(here: Here) {
   const count = await unsentOf(here);
   const waiting = `${ui.counted(count, 'paid order')} not taken by your shipping system.`;
   const sent = { badge: 'Fine', says: 'Nothing paid waits for your shipping system.' };
-  return [...(await Promise.all(looked)), count > 0 ? { ...sent, badge: 'Look', says: waiting } : sent];
+  return [...(await Promise.all(looked)), count > 0 ? { ...sent, badge: 'Attention', says: waiting } : sent];
 }
 
 function newestRun({ prisma, mode }: Here): Promise<Run | null> {

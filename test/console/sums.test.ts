@@ -73,7 +73,13 @@ async function told(currency: string): Promise<{ earned: number[]; held: number[
   const said = (text: string, what: string) =>
     minor(new RegExp(`${what} [^<]*?${currency}\\s(−?[\\d,.]*\\d)`).exec(text)?.[1]);
   const thisMonth = rowsOf(today).find(([one]) => one === `Earned ${currency}`)?.[3];
-  const held = [said(today, 'Held for a decision:'), said(todo, 'We hold'), cell('Held at the end of the month')];
+  const held = [
+    minor(
+      /Held for a decision<\/dt><dd>([^<]*)/.exec(today)?.[1]?.match(new RegExp(`${currency}\\s([\\d,.]*\\d)`))?.[1],
+    ),
+    said(todo, 'We hold'),
+    cell('Held at the end of the month'),
+  ];
   // All money of this shop moved in this month.
   expect(heldInCsv).toBe(cell('Held at the end of the month'));
   return { earned: [minor(thisMonth), said(orders, 'Earned'), cell('Earned')], held };

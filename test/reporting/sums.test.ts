@@ -134,7 +134,7 @@ test('the ledger, the stories, the books, the cases and the CSV show the same su
 test('each order has the badge that follows from its ledger', async () => {
   const badges = (await Promise.all(orders.map(told))).map(({ words }) => words.badge);
   expect(badges).toEqual([
-    ...['Paid', 'Part refunded', 'Paid', 'Paid', 'Closed', 'Taken back', 'Taken back', 'Paid too little', 'Waiting'],
+    ...['Paid', 'Part refunded', 'Paid', 'Paid', 'Closed', 'Reversed', 'Reversed', 'Paid too little', 'Waiting'],
   ]);
 });
 
@@ -171,7 +171,7 @@ test('an unmatched payment has a story under its reference', async () => {
   const story = await explain(database.prisma, 'test', { reference }, VIEW);
   expect(story?.words.sentence).toBe('The payment service holds NGN 2,000.00 that belongs to no order of ours.');
   expect(story).toMatchObject({ orderId: null, money: [{ held: 'NGN 2,000.00', ours: 'NGN 0.00' }] });
-  expect(story?.happened.map(({ text }) => text)).toEqual(['NGN 2,000.00 came.', 'To decide: Look at it.']);
+  expect(story?.happened.map(({ text }) => text)).toEqual(['NGN 2,000.00 came.', 'To decide: Unclear.']);
   expect(await explain(database.prisma, 'live', { reference }, VIEW)).toBeNull();
 });
 

@@ -143,7 +143,7 @@ const ORDERS: [what: string, order: Told, words: RegExp][] = [
   [
     'lost',
     paid({}, SENT, { payments: [LOST] }),
-    /^Taken back .* 8,500.00 back. NGN 0.00 .* Ngozi closed it .* 13:33. Nothing/,
+    /^Reversed NGN 8,500.00 was reversed and written off by Ngozi .* 13:33. NGN 0.00 is ours. Nothing/,
   ],
   [
     'explained, and nothing is gone',
@@ -154,7 +154,7 @@ const ORDERS: [what: string, order: Told, words: RegExp][] = [
   [
     'explained',
     paid({}, SENT, { payments: [GONE] }),
-    /^Taken back The bank took NGN 8,500.00 of NGN 8,500.00 .* stop the par/,
+    /^Reversed NGN 8,500.00 of NGN 8,500.00 was reversed.* stop the par/,
   ],
 ];
 
@@ -187,29 +187,24 @@ const CASES_TOLD: [name: string, one: object, order: Told | null, words: RegExp]
     /^Paid late .*that Ngozi had closed yesterday at 13:33. If the payment/,
   ],
   ['currency_mismatch', held(1_200n, { currency: 'USD' }), order(), /^Another currency USD 12.00 .* NGN 8,500.00/],
-  ['unit_error', held(85_000_000n), order(), /^Look at it .*exactly 100 times as much.* Do not refund or accept/],
-  ['unit_error', held(8_500n), order(), /^Look at it .*exactly 1\/100 of it/],
-  ['reversed', { missing: 100n, payment: payment(ALL) }, paid(ALL), /^Taken back .*1.00 of NGN 8,500.00.* parcel/],
+  ['unit_error', held(85_000_000n), order(), /^Unclear .*exactly 100 times as much.* Do not refund or accept/],
+  ['unit_error', held(8_500n), order(), /^Unclear .*exactly 1\/100 of it/],
+  ['reversed', { missing: 100n, payment: payment(ALL) }, paid(ALL), /^Reversed .*1.00 of NGN 8,500.00.* parcel/],
   [
     'reversed',
     { missing: 100n, payment: payment(ALL) },
     paid(ALL, SENT, { paidReference: FIRST, proof: { acceptedBy: null, payments: [{ reference: FIRST }] } }),
     /paid no order.*Write it off.*send it/,
   ],
-  ['contradicted', { missing: 100n }, paid(ALL), /^Look at it We were told .* Send nothing more.* c8wnzg3t…/],
-  ['contradicted', held(100n), order(), /^Look at it .*reported NGN 1.00 .* Send nothing\./],
-  ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Look at it .*does not show .* NGN 8,500.00/],
-  ['refund_not_shown', { missing: 100n }, paid(ALL), /^Look at it NGN 1.00 was written down .* record that here/],
-  ['unknown_reference', held(200_000n), null, /^Look at it .*NGN 2,000.00 that belongs to no order.* who paid/],
-  ['unknown_status', said, order(), /^Look at it .*“ON_HOLD”.* keep asking/],
-  ['unproven', said, order(), /^Look at it .*proves nothing: amount_received differs\. Nothing is lost/],
-  [
-    'unproven',
-    held(850_000n, said),
-    order(),
-    /^Look at it NGN 8,500.00 was received, but is in doubt: amount.* refund/,
-  ],
-  ['unreadable', {}, order(), /^Look at it For a day we could not read .* developer/],
+  ['contradicted', { missing: 100n }, paid(ALL), /^Unclear We were told .* Send nothing more.* c8wnzg3t…/],
+  ['contradicted', held(100n), order(), /^Unclear .*reported NGN 1.00 .* Send nothing\./],
+  ['absent_from_history', { payment: payment(ALL) }, paid(ALL), /^Unclear .*does not show .* NGN 8,500.00/],
+  ['refund_not_shown', { missing: 100n }, paid(ALL), /^Unclear NGN 1.00 was written down .* record that here/],
+  ['unknown_reference', held(200_000n), null, /^Unclear .*NGN 2,000.00 that belongs to no order.* who paid/],
+  ['unknown_status', said, order(), /^Unclear .*“ON_HOLD”.* keep asking/],
+  ['unproven', said, order(), /^Unclear .*proves nothing: amount_received differs\. Nothing is lost/],
+  ['unproven', held(850_000n, said), order(), /^Unclear NGN 8,500.00 was received, but is in doubt: amount.* refund/],
+  ['unreadable', {}, order(), /^Unclear For a day we could not read .* developer/],
 ];
 const told = (name: string, one: object, its: Told | null, more: object = {}): ToldCase =>
   ({ ...aCase(), payment: payment(), class: name, ...one, order: its, ...more }) as unknown as ToldCase;
@@ -261,7 +256,7 @@ test('every state, every class and every line of the journal has words, and no w
 });
 
 const FORBIDDEN =
-  /\b(findings?|cases?|suspense|releases?d?|events?|hints?|verif\w+|dialect|gateway|run|minor|reversed|delivered|reconcil\w+|send back|sent back|give back)\b|(?<!payment )\bservice\b/i;
+  /\b(findings?|cases?|suspense|releases?d?|events?|hints?|verif\w+|dialect|gateway|run|minor|delivered|reconcil\w+|send back|sent back|give back)\b|(?<!payment )\bservice\b/i;
 
 test('no line has technical words or is too long, whatever values it contains', () => {
   const words = [...Object.values(TEXTS.states), ...Object.values(TEXTS.cases)].flatMap((one) => Object.values(one));
