@@ -37,7 +37,11 @@ export const STATES: readonly State[] = [
   { name: 'messages-waiting', fine: 'Your own system has received all paid orders.', look: waitingMessages },
   { name: 'message-given-up', fine: 'No message to your own system was given up.', look: givenUp },
   { name: 'cases-open', fine: 'No case is open.', look: openCases },
-  { name: 'reconciliation-incomplete', fine: 'All payments were compared with the payment service.', look: reconciliation },
+  {
+    name: 'reconciliation-incomplete',
+    fine: 'All payments were compared with the payment service.',
+    look: reconciliation,
+  },
   { name: 'webhooks-refused', fine: 'Notifications from the payment service are accepted.', look: refusedWebhooks },
   { name: 'checkouts-stopped', fine: 'The program stops no checkouts.', look: stops },
 ];
