@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { loadAll } from 'js-yaml';
+import { load, loadAll } from 'js-yaml';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findAction } from '../src/commands/commands.ts';
@@ -19,7 +19,8 @@ const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pat
 
 const PAGES = ['README.md', ...filesIn('docs').filter((path) => path.endsWith('.md'))];
 const DEPLOYED = filesIn('deploy');
-const ALL = [...PAGES, ...DEPLOYED, '.env.example'];
+const DEMO = 'compose.yaml';
+const ALL = [...PAGES, ...DEPLOYED, DEMO, '.env.example'];
 
 /**
  * Variables of other programs: PostgreSQL's image, systemd, OpenTelemetry, the sandbox, tests, and
@@ -60,7 +61,7 @@ test.each(ALL)('%s names only existing commands', (path) => {
   expect(typed.filter((words) => findAction(words.split(' ')) === null)).toEqual([]);
 });
 
-test.each([...PAGES, ...DEPLOYED])('%s names only existing files', (path) => {
+test.each([...PAGES, ...DEPLOYED, DEMO])('%s names only existing files', (path) => {
   const text = textOf(path);
   // The files of a recipe begin with their name.
   const made = found(text, /^(?:\/\/|--) (\S+)$/gm);
@@ -109,6 +110,80 @@ test.each(DEPLOYED.filter((path) => /\.ya?ml$/.test(path)))(
     expect(programs).toContain('worker');
   },
 );
+
+describe('the demo of compose.yaml', () => {
+  type Service = {
+    image: string;
+    build?: { dockerfile: string };
+    command?: string[];
+    environment: Record<string, string>;
+    env_file?: unknown;
+    ports?: string[];
+    tmpfs?: string[];
+    depends_on?: Record<string, unknown>;
+  };
+  type Compose = { name: string; services: Record<string, Service>; volumes?: unknown };
+  const composeIn = (path: string) => load(textOf(path)) as Compose;
+  const demo = composeIn(DEMO);
+  const production = composeIn('deploy/docker-compose.yml');
+  const { shop, postgres } = demo.services as { shop: Service; postgres: Service };
+  const dockerfile = textOf(shop.build?.dockerfile ?? '');
+
+  test('has one server and one database, in a project other than that of production', () => {
+    expect(Object.keys(demo.services)).toEqual(['shop', 'postgres']);
+    expect(demo.name).not.toBe(production.name);
+    expect(shop.depends_on).toHaveProperty('postgres');
+  });
+
+  test('needs no setting, and keeps no data', () => {
+    expect(textOf(DEMO)).not.toContain('${');
+    expect(Object.values(demo.services).filter(({ env_file }) => env_file !== undefined)).toEqual([]);
+    expect(demo.volumes).toBeUndefined();
+    expect(postgres.tmpfs).toEqual(['/var/lib/postgresql']);
+  });
+
+  test('sets only variables of .env.example, and the database is the one that it starts', () => {
+    const known = found(textOf('.env.example'), /^([A-Z_]+)=/gm);
+    expect(Object.keys(shop.environment).filter((name) => !known.includes(name))).toEqual([]);
+    const { username, password, hostname, port, pathname } = new URL(shop.environment.DATABASE_URL ?? '');
+    expect(demo.services).toHaveProperty(hostname);
+    expect({ POSTGRES_USER: username, POSTGRES_PASSWORD: password, POSTGRES_DB: pathname.slice(1) }).toEqual(
+      postgres.environment,
+    );
+    expect(port).toBe('5432');
+  });
+
+  test('runs npm start, with a file that forwards its ports', () => {
+    const [node, require, file, ...rest] = shop.command ?? [];
+    expect([node, ...rest].join(' ')).toBe(scripts.start);
+    expect({ require, isThere: existsSync(join(ROOT, file ?? '')) }).toEqual({ require: '--require', isThere: true });
+  });
+
+  test('listens on 127.0.0.1 only, at the ports that the forwarded programs have', () => {
+    const forwarded = [...textOf('deploy/demo/ports.cjs').matchAll(/\b(\d{4}): (\d{4})\b/g)];
+    // The server's own port, and the one after it, where local/start.ts puts the sandbox.
+    const [, own = ''] = /^PORT=(\d+)$/m.exec(textOf('.env.example')) ?? [];
+    expect(forwarded.map(([, , to]) => Number(to))).toEqual([Number(own), Number(own) + 1]);
+    // Server and sandbox name these ports in their addresses, so the browser must find them there.
+    expect(shop.ports).toEqual(forwarded.map(([, from, to]) => `127.0.0.1:${String(to)}:${String(from)}`));
+    expect(postgres.ports).toBeUndefined();
+  });
+
+  test('uses the images of production', () => {
+    expect(postgres.image).toBe(production.services.postgres?.image);
+    const images = (text: string) => new Set(found(text, /^FROM (\S+)/gm));
+    expect(images(dockerfile)).toEqual(images(textOf('deploy/Dockerfile')));
+  });
+
+  test('copies into its image only what Docker may read, and everything that the command needs', () => {
+    const copied = found(dockerfile, /^COPY (.+) \S+$/gm).flatMap((sources) => sources.split(' '));
+    const readable = found(textOf(`${String(shop.build?.dockerfile)}.dockerignore`), /^!(\S+)$/gm);
+    expect(copied.sort()).toEqual(readable.sort());
+    expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(copied).toEqual(expect.arrayContaining(['deploy/demo/ports.cjs', 'local', 'package.json', 'src']));
+    expect(dockerfile).toMatch(/^USER 1000:1000$/m);
+  });
+});
 
 test('deploy/ has at most 400 lines', () => {
   const lines = DEPLOYED.map((path) => textOf(path).split('\n').length - 1);
