@@ -18,27 +18,23 @@ export async function placeShopOrder(
   body: unknown,
   returnUrlOf: (given: string | undefined) => string | undefined,
 ): Promise<Placed> {
-  const { externalId = null, email, currency, lines, amount, payBy, metadata = {}, returnUrl } = readOrderInput(body);
+  const input = readOrderInput(body);
+  const { externalId = null, email, currency, lines, amount, payBy, metadata = {} } = input;
   const { mode, adapter } = gateway;
-  const landing = returnUrlOf(returnUrl) ?? null;
-  const content = (given: unknown) => digestOf([email, currency, lines, payBy, given, landing]);
-  const contentHash = content(canonical(metadata));
-  // Version 1.0.0 stored a digest that depends on the order of the metadata's members.
-  const sameContent = [contentHash, content(metadata)];
+  const landing = returnUrlOf(input.returnUrl) ?? null;
+  const [contentHash, oldHash] = contentHashes(input, landing);
   const find = async (): Promise<Placed | null> => {
     if (externalId === null) return null;
     const order = await prisma.order.findUnique({ where: { mode_externalId: { mode, externalId } }, include: VIEWED });
     if (order === null) return null;
     const stored = order.contentHash;
-    if (stored === null || !sameContent.some((digest) => isSameDigest(digest, stored)))
+    if (stored === null || !(isSameDigest(contentHash, stored) || isSameDigest(oldHash, stored)))
       throw new Problem('external-id-taken', { extra: { orderId: order.id } });
     return { order, isNew: false };
   };
   const before = await find();
   if (before !== null) return before;
-  const latest = new Date(Date.now() + adapter.payableDays * 86_400_000);
-  if (payBy !== null && (payBy <= new Date() || payBy > latest))
-    throw invalidField('payBy', `must be in the future, at most ${adapter.payableDays} days from now`);
+  checkPayBy(payBy, adapter.payableDays);
   try {
     const order = await prisma.order.create({
       data: {
@@ -64,4 +60,24 @@ export async function placeShopOrder(
     if (winner === null) throw error;
     return winner;
   }
+}
+
+type OrderInput = ReturnType<typeof readOrderInput>;
+
+/**
+ * The digests by which a repeated externalId is compared. The second one is that of version 1.0.0,
+ * which depends on the order of the metadata's members.
+ */
+function contentHashes({ email, currency, lines, payBy, metadata = {} }: OrderInput, landing: string | null) {
+  const hash = (given: unknown) => digestOf([email, currency, lines, payBy, given, landing]);
+  return [hash(canonical(metadata)), hash(metadata)] as const;
+}
+
+const DAY_MS = 86_400_000;
+
+/** @throws {Problem} 422 unless the deadline is within the days in which a payment can be verified */
+function checkPayBy(payBy: Date | null, payableDays: number): void {
+  const latest = new Date(Date.now() + payableDays * DAY_MS);
+  if (payBy !== null && (payBy <= new Date() || payBy > latest))
+    throw invalidField('payBy', `must be in the future, at most ${payableDays} days from now`);
 }

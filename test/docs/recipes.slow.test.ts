@@ -21,6 +21,7 @@ const COPIED = [
   'tsconfig.json',
   'package.json',
   'prisma.config.ts',
+  'eslint.config.js',
 ];
 
 const ADAPTER = 'src/custom/service.ts';
@@ -108,6 +109,9 @@ test('every recipe applies to the program, and the result compiles', async () =>
   expect(await run('prisma/build/index.js', 'generate')).toBe('');
   const faults = await run('typescript/bin/tsc', '-p', 'tsconfig.recipes.json');
   if (faults !== '') throw new Error(`${DIFFERS}.\n\nWith the recipes it does not compile:\n${faults}`);
+  const changed = new Set(recipes.map(({ path }) => path).filter((path) => /^src\/.*\.tsx?$/.test(path)));
+  const complaints = await run('eslint/bin/eslint.js', ...changed);
+  if (complaints !== '') throw new Error(`${DIFFERS}.\n\nWith the recipes the linter complains:\n${complaints}`);
 });
 
 test('the webhook adapter of docs/adapter.md accepts the example of a signed time until it is too old', async () => {
