@@ -44,16 +44,14 @@ export function amountText({ amount, currency }: { amount: bigint; currency: str
   return `${currency} ${[whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.')}`;
 }
 
-/** Names that are shorter show only their first letter. */
-const MIN_MASKED = 4;
-
-/** `o***1@example.com` for olu1: enough to tell customers apart, and not to write to them. */
+/**
+ * `o***1@example.com` for olu1: enough to tell customers apart, and not to write to them. A name of
+ * up to three letters shows only the first one.
+ */
 export function masked(email: string): string {
-  const end = email.lastIndexOf('@');
-  if (end < 0) return email;
-  const letters = [...email.slice(0, end)];
-  const last = letters.length < MIN_MASKED ? '' : (letters.at(-1) ?? '');
-  return `${letters[0] ?? ''}***${last}${email.slice(end)}`;
+  const [, first = '', rest = '', host = ''] = /^(.?)(.*)(@[^@]*)$/su.exec(email) ?? [];
+  const [last = ''] = rest.length < 3 ? [] : (/.$/su.exec(rest) ?? []);
+  return host === '' ? email : `${first}***${last}${host}`;
 }
 
 type Maybe<Value> = Value | null | undefined;
