@@ -25,10 +25,9 @@ test.each(['light', 'dark'] as const)(
     await checkout.getByRole('button', { name: 'Try it out' }).click();
     await checkout.getByRole('button', { name: 'Execute' }).click();
     await checkout.locator('.live-responses-table').waitFor();
-    for (const closed of await page.locator('.opblock:not(.is-open) > * > .opblock-summary-control').all())
-      await closed.evaluate((button) => {
-        (button as unknown as { click(): void }).click();
-      });
+    await page.evaluate(
+      "document.querySelectorAll('.opblock-summary-control[aria-expanded=false]').forEach((one) => one.click())",
+    );
     await page.getByRole('button', { name: 'Authorize' }).click();
     await page.locator('.dialog-ux').waitFor();
     await expectToLookGood(page);
