@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { apiDocument, type Operation, type Schema } from './document.ts';
+import { explorerRoutes } from './explorer-page.tsx';
 
 const client = readFileSync(new URL('./client.js', import.meta.url), 'utf8');
 
@@ -20,6 +21,7 @@ export function apiDocsRoutes(ownOrigin: () => string): Router {
   router.get('/problems/:type', ({ params }, res) => {
     res.redirect(`/docs#${params.type}`);
   });
+  router.use(explorerRoutes(ownOrigin));
   return router;
 }
 
@@ -44,7 +46,8 @@ function Page({ info, paths, webhooks, 'x-problems': problems }: ReturnType<type
         <h1>{info.title}</h1>
         <p>{info.description}</p>
         <p>
-          For programs: <a href="/openapi.json">openapi.json</a>. For browsers: <a href="/client.js">client.js</a>.
+          For programs: <a href="/openapi.json">openapi.json</a>. For browsers: <a href="/client.js">client.js</a>. To
+          send requests from this browser: <a href="/docs/explorer">API explorer</a>.
         </p>
         {Object.entries(parts).map(([title, part]) => (
           <section>
