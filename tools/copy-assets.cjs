@@ -5,8 +5,3 @@ const { join } = require('node:path');
 const root = join(__dirname, '..');
 for (const file of readdirSync(join(root, 'src'), { recursive: true }))
   if (/\.(css|js|svg)$/.test(file)) copyFileSync(join(root, 'src', file), join(root, 'dist', file));
-
-// Production installs no development packages, so the build contains Swagger UI's files.
-const swaggerUi = join(root, 'node_modules/@fastify/swagger-ui/static');
-for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
-  copyFileSync(join(swaggerUi, file), join(root, 'dist/api-docs', file));

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,19 +14,30 @@ const SCRIPTS = ['swagger-ui-bundle.js', 'explorer.js'];
 const FILES = [...STYLES, ...SCRIPTS];
 
 /**
- * Swagger UI, with which people read the API and send requests to this server. Its files are read
- * when a browser requests them.
+ * The folder of Swagger UI's files. Null: the development packages are not installed. The package
+ * swagger-ui-dist has the same files, but it depends on a package that reports each installation.
+ */
+export function findSwaggerUi(): string | null {
+  try {
+    return dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/static/swagger-ui.css'));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Swagger UI, with which people read the API and send requests to this server, during development.
+ * Its files are read when a browser requests them.
  * @param ownOrigin the origin under which clients reach the server
  */
-export function explorerRoutes(ownOrigin: () => string): Router {
+export function explorerRoutes(swaggerUi: string, ownOrigin: () => string): Router {
   const router = Router();
+  const folderOf = (name: string): string => (name.startsWith('swagger-ui') ? swaggerUi : OWN_FOLDER);
   let version = '';
   router.get(AT, (_req, res) => {
-    version ||= versionOfFiles();
+    version ||= versionOf(FILES.map((name) => join(folderOf(name), name)));
     const origin = ownOrigin();
     const page = renderToString(<ExplorerPage version={version} origin={origin} />);
-    // Browsers refuse a page that is sandboxed and isolates its window.
-    res.removeHeader('cross-origin-opener-policy');
     res.set('content-security-policy', policyFor(origin)).send(`<!doctype html>${page}`);
   });
   for (const name of FILES)
@@ -37,25 +48,15 @@ export function explorerRoutes(ownOrigin: () => string): Router {
   return router;
 }
 
-/**
- * `npm run build` copies Swagger UI's files next to this module, because production installs no
- * development packages. A checkout reads them from the package. The package swagger-ui-dist
- * contains the same files, but it depends on a package that reports each installation.
- */
-function folderOf(name: string): string {
-  if (existsSync(join(OWN_FOLDER, name))) return OWN_FOLDER;
-  return dirname(createRequire(import.meta.url).resolve(`@fastify/swagger-ui/static/${name}`));
-}
-
-function versionOfFiles(): string {
+function versionOf(files: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const name of FILES) hash.update(readFileSync(join(folderOf(name), name)));
+  for (const file of files) hash.update(readFileSync(file));
   return hash.digest('base64url').slice(0, 12);
 }
 
 /**
  * The console has the same origin as this page. The policy therefore lets Swagger UI send requests
- * to the documented calls only, and keeps it from opening other pages and from sending forms.
+ * to the documented calls only, and no forms.
  */
 function policyFor(origin: string): string {
   const calls = Object.keys(apiDocument(origin).paths).map((path) => origin + path.replace(/\{.*/, ''));
@@ -68,8 +69,6 @@ function policyFor(origin: string): string {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // Swagger UI handles its own forms in the page.
-    'sandbox allow-scripts allow-same-origin allow-forms allow-downloads',
   ].join('; ');
 }
 

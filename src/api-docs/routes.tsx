@@ -3,16 +3,19 @@ import { readFileSync } from 'node:fs';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { apiDocument, type Operation, type Schema } from './document.ts';
-import { explorerRoutes } from './explorer-page.tsx';
+import { explorerRoutes, findSwaggerUi } from './explorer-page.tsx';
 
 const client = readFileSync(new URL('./client.js', import.meta.url), 'utf8');
 
 /**
  * The API documentation for programs and for people, and the client for browsers.
  * @param ownOrigin the origin under which clients reach the server
+ * @param isProduction without the explorer, because each request that it sends is real
  */
-export function apiDocsRoutes(ownOrigin: () => string): Router {
-  const pageOf = () => `<!doctype html>${renderToString(<Page {...apiDocument(ownOrigin())} />)}`;
+export function apiDocsRoutes(ownOrigin: () => string, isProduction: boolean): Router {
+  const swaggerUi = isProduction ? null : findSwaggerUi();
+  const pageOf = () =>
+    `<!doctype html>${renderToString(<Page {...apiDocument(ownOrigin())} hasExplorer={swaggerUi !== null} />)}`;
   const router = Router();
   router.get('/openapi.json', (_req, res) => res.json(apiDocument(ownOrigin())));
   router.get('/docs', (_req, res) => res.send(pageOf()));
@@ -21,11 +24,13 @@ export function apiDocsRoutes(ownOrigin: () => string): Router {
   router.get('/problems/:type', ({ params }, res) => {
     res.redirect(`/docs#${params.type}`);
   });
-  router.use(explorerRoutes(ownOrigin));
+  if (swaggerUi !== null) router.use(explorerRoutes(swaggerUi, ownOrigin));
   return router;
 }
 
-function Page({ info, paths, webhooks, 'x-problems': problems }: ReturnType<typeof apiDocument>): VNode {
+type PageProps = ReturnType<typeof apiDocument> & { hasExplorer: boolean };
+
+function Page({ info, paths, webhooks, 'x-problems': problems, hasExplorer }: PageProps): VNode {
   const parts = {
     Calls: Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, one]) => <Part at={`${method.toUpperCase()} ${path}`} {...one} />),
@@ -46,8 +51,8 @@ function Page({ info, paths, webhooks, 'x-problems': problems }: ReturnType<type
         <h1>{info.title}</h1>
         <p>{info.description}</p>
         <p>
-          For programs: <a href="/openapi.json">openapi.json</a>. For browsers: <a href="/client.js">client.js</a>. To
-          send requests from this browser: <a href="/docs/explorer">API explorer</a>.
+          For programs: <a href="/openapi.json">openapi.json</a>. For browsers: <a href="/client.js">client.js</a>.
+          {hasExplorer && [' To send requests: ', <a href="/docs/explorer">API explorer</a>, '.']}
         </p>
         {Object.entries(parts).map(([title, part]) => (
           <section>
