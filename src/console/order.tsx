@@ -49,7 +49,7 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
       {ui.card('The money', sums.map(ui.detail), came)}
       {ui.card(
         'What happened',
-        ui.detail(story),
+        ui.story(story),
         next.map((one) => ui.quiet(one)),
       )}
     </div>,

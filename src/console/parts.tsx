@@ -99,7 +99,12 @@ export function bars(about: string, points: readonly (readonly [text: string, am
   );
 }
 
-/** Facts with their names, or events with their times. Empty facts are left out. */
+/** Events with their times. */
+export const story = (events: readonly (readonly [time: Kids, event: Kids])[]): VNode => (
+  <div class="story">{detail(events)}</div>
+);
+
+/** Facts with their names. Empty facts are left out. */
 export function detail(facts: readonly (readonly [name: Kids, fact: Kids])[]): VNode {
   const known = facts.filter(([, fact]) => fact !== '' && fact !== null);
   const pairs = known.map(([name, fact]) => <div>{[<dt>{name}</dt>, <dd>{fact}</dd>]}</div>);

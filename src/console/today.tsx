@@ -217,7 +217,7 @@ export async function checksPage(here: Here): Promise<Drawn> {
       await comparedText(here),
       last && ui.line(ui.link(`/admin/checks/${last.id}`, 'Show the newest comparison')),
       (await checksOf(here)).map(({ badge, says }) => ui.line(ui.badge(badge), ` ${says}`)),
-      ui.quiet('The record of an order is proved whole each time that its page is opened.'),
+      ui.quiet('The record of an order is checked each time its page is opened.'),
       act(here, 'compare', 'Compare now'),
     ),
     ui.card('Comparisons that differ from the one before', ui.list(rows, 'Nothing was compared yet.')),

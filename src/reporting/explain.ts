@@ -95,7 +95,7 @@ function roleOf(payment: ToldPayment, order: Told | null, isHeld: boolean): stri
 
 /** The events as sentences. A repeated sentence becomes one line. */
 function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
-  const told = journal.filter(isTold);
+  const told = withoutRepeatedClasses(journal.filter(isTold));
   const sent = order?.messages.flatMap(({ sentAt }) => sentAt ?? []) ?? [];
   const lines = [
     ...told.map((entry) => ({ at: entry.at, text: sentenceOf(entry) })),
@@ -108,6 +108,18 @@ function happenedOf(journal: readonly JournalEntry[], order: Told | null) {
     else folded.push({ at, until: at, times: 1, text });
   }
   return folded;
+}
+
+/** Leaves out changes of a case that keep its class: only its evidence or its amount changed. */
+function withoutRepeatedClasses(journal: readonly JournalEntry[]): JournalEntry[] {
+  const classes = new Map<string | null, string>();
+  return journal.filter(({ what, reference, data }) => {
+    const { class: name } = data as { class?: string };
+    if (name === undefined) return true;
+    const isRepeated = what === 'case changed' && classes.get(reference) === name;
+    classes.set(reference, name);
+    return !isRepeated;
+  });
 }
 
 /**

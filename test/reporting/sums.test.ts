@@ -171,7 +171,7 @@ test('an unmatched payment has a story under its reference', async () => {
   const story = await explain(database.prisma, 'test', { reference }, VIEW);
   expect(story?.words.sentence).toBe('The payment service holds NGN 2,000.00 that belongs to no order of ours.');
   expect(story).toMatchObject({ orderId: null, money: [{ held: 'NGN 2,000.00', ours: 'NGN 0.00' }] });
-  expect(story?.happened.map(({ text }) => text)).toEqual(['NGN 2,000.00 came.', 'To decide: Unclear.']);
+  expect(story?.happened.map(({ text }) => text)).toEqual(['NGN 2,000.00 came.', 'To decide: Without an order.']);
   expect(await explain(database.prisma, 'live', { reference }, VIEW)).toBeNull();
 });
 
