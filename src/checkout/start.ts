@@ -129,6 +129,13 @@ type Plan =
   | { next: 'wait' }
   | { next: 'ask'; reference: string };
 
+/**
+ * If verify cannot answer about a payment, it waits for its next check, as after any notification.
+ * Otherwise one shopper's clicks would use up the verify calls of all.
+ */
+const isPutOff = ({ failures, nextCheckAt }: AggregatePayment, now: Date): boolean =>
+  failures >= 3 && nextCheckAt !== null && nextCheckAt > now;
+
 /** @param stops the open stops; a stop that begins at this moment may miss one payment */
 function planOrPlaceNext(
   change: Change,
@@ -154,11 +161,9 @@ function planOrPlaceNext(
     one.status === 'sending' && one.reason === null && isWithin(one.createdAt, SENDING_MS);
   if (payable.some(isBeingSent)) return { next: 'wait' };
   const isFresh = (one: AggregatePayment): boolean => isVerifiedWithin(one, now, JUST_NOW_MS);
-  // If verify cannot answer about a payment, it waits for its next check, as after any
-  // notification. Otherwise one shopper's clicks would use up the verify calls of all.
-  const isPutOff = ({ failures, nextCheckAt }: AggregatePayment): boolean =>
-    failures >= 3 && nextCheckAt !== null && nextCheckAt > now;
-  const unasked = [...payable, ...parts].find((one) => !isFresh(one) && !isPutOff(one) && !asked.has(one.reference));
+  const unasked = [...payable, ...parts].find(
+    (one) => !isFresh(one) && !isPutOff(one, now) && !asked.has(one.reference),
+  );
   if (unasked !== undefined) return { next: 'ask', reference: unasked.reference };
   const lifetimeMs = adapter.checkoutLifetimeMin * 60_000;
   // A page for another amount can still be paid, but is not handed out.

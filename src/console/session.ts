@@ -28,6 +28,10 @@ function signerOf(token: Secret | null) {
   return (text: string): string => createHmac('sha256', keyOnce()).update(text).digest('base64url');
 }
 
+/** Whether a typed name belongs to somebody else, or to the program. Case does not matter. */
+const isTaken = (name: string, others: readonly Operator[]): boolean =>
+  [...OWN_NAMES, ...others.map((one) => one.name.toLowerCase())].includes(name.toLowerCase());
+
 /**
  * Without any token, the console serves only requests from this machine, and none in production.
  */
@@ -67,8 +71,7 @@ export function createSessions({ ADMIN_TOKEN, OPERATORS, production }: Config) {
       if (owner === undefined) return { fault: words.login.unknown };
       const name = owner.name || typed.trim().slice(0, 80);
       if (name === '') return { fault: words.login.unnamed };
-      const isTaken = owner.name === '' && OPERATORS.some((one) => one.name.toLowerCase() === name.toLowerCase());
-      if (isTaken || OWN_NAMES.includes(name.toLowerCase())) return { fault: words.login.taken };
+      if (isTaken(name, owner.name === '' ? OPERATORS : [])) return { fault: words.login.taken };
       const until = Math.floor(Date.now() / 1_000) + SESSION_SEC;
       const session = `${Buffer.from(name).toString('base64url')}.${randomBytes(18).toString('base64url')}.${until}`;
       return { name, cookie: `${session}.${owner.sign(`session ${session}`)}` };

@@ -231,39 +231,47 @@ export async function comparisonPage(here: Here): Promise<Drawn> {
   const run = await prisma.run.findFirst({ where: { id: idOf(id), mode } });
   if (run === null) return null;
   const { identity: sums = [], items = [], ...rest } = { ...(run.report as Report | null) };
-  const identity = run.verdict === 'incomplete' ? [] : sums;
-  const classes = new Set(identity.flatMap((one) => Object.keys(one.classes)));
-  const grouped = (amount: string, currency: string) => figure(parseMajor(amount, currency) ?? 0n, currency);
-  const row = (name: string, of: (one: (typeof identity)[number]) => string) =>
-    [name, identity.map((one) => grouped(of(one), one.currency))] as const;
-  const nameOf = (one: string): string => COMPARED[one] ?? ui.badgeOf(one);
-  const shown = items.slice(0, PAGE);
-  const orders = await prisma.order.findMany({ where: { id: { in: shown.flatMap(({ orderId }) => orderId ?? []) } } });
-  const customers = new Map(orders.map((order) => [order.id, emailOf(here, order)]));
-  const rows = shown.map((one) => ({
-    href: one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`,
-    small: [ui.when(new Date(one.firstSeenAt), view), ` · ${one.reference}`],
-    main: customers.get(one.orderId ?? '') ?? 'no order',
-    amount: `${one.currency} ${grouped(/[1-9]/.test(one.held) ? one.held : one.expected, one.currency)}`,
-    badge: nameOf(one.class),
-  }));
-  const figures = [
-    row(nameOf('serviceTotal'), (one) => one.serviceTotal),
-    row(nameOf('captured'), (one) => one.earned),
-    ...[...classes].map((name) => row(nameOf(name), (one) => one.classes[name] ?? '')),
-    row(nameOf('difference'), (one) => one.difference),
-  ];
-  const currencies = identity.map(({ currency }) => currency);
   const body = [
     ui.notice(run.verdict === 'agreed' ? 'good' : 'warn', runText(run, items.length)),
-    identity.length > 0 &&
-      ui.card(
-        'The sums',
-        ui.numbers('The sums', currencies, figures),
-        ui.quiet('They include all payments that were compared, and not only those of one month.'),
-      ),
-    ui.card('Payments that differ', ui.list(rows, 'No payment differs.')),
+    run.verdict !== 'incomplete' && sums.length > 0 && sumsOf(sums),
+    ui.card('Payments that differ', ui.list(await differences(here, items.slice(0, PAGE)), 'No payment differs.')),
     ui.more('For your developer', <pre>{JSON.stringify(rest, null, 1)}</pre>),
   ];
   return { title: `Compared ${atText(run.startedAt, view)}`, body };
+}
+
+/** The name of a line of the sums, or of a class of cases. */
+const nameOf = (one: string): string => COMPARED[one] ?? ui.badgeOf(one);
+/** `12,750.00` from `12750.00`. */
+const grouped = (amount: string, currency: string): string => figure(parseMajor(amount, currency) ?? 0n, currency);
+
+function sumsOf(identity: Report['identity']): VNode {
+  const classes = new Set(identity.flatMap((one) => Object.keys(one.classes)));
+  const row = (name: string, amountIn: (one: Report['identity'][number]) => string) =>
+    [nameOf(name), identity.map((one) => grouped(amountIn(one), one.currency))] as const;
+  const rows = [
+    row('serviceTotal', (one) => one.serviceTotal),
+    row('captured', (one) => one.earned),
+    ...[...classes].map((name) => row(name, (one) => one.classes[name] ?? '')),
+    row('difference', (one) => one.difference),
+  ];
+  const currencies = identity.map(({ currency }) => currency);
+  const note = ui.quiet('They include all payments that were compared, and not only those of one month.');
+  return ui.card('The sums', ui.numbers('The sums', currencies, rows), note);
+}
+
+async function differences(here: Here, items: Report['items']): Promise<ui.Row[]> {
+  const ids = items.flatMap(({ orderId }) => orderId ?? []);
+  const orders = await here.prisma.order.findMany({ where: { id: { in: ids } } });
+  const customers = new Map(orders.map((order) => [order.id, emailOf(here, order)]));
+  return items.map((one) => {
+    const amount = /[1-9]/.test(one.held) ? one.held : one.expected;
+    return {
+      href: one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`,
+      small: [ui.when(new Date(one.firstSeenAt), here.view), ` · ${one.reference}`],
+      main: customers.get(one.orderId ?? '') ?? 'no order',
+      amount: `${one.currency} ${grouped(amount, one.currency)}`,
+      badge: nameOf(one.class),
+    };
+  });
 }

@@ -32,6 +32,14 @@ function hasPlace(readers: ReadonlySet<Reader>, address: string): boolean {
   return readers.size < MAX_READERS && ofAddress.length < MAX_OF_ADDRESS && ofSite.length < MAX_OF_SITE;
 }
 
+/** Sends the order if it changed, or from time to time a comment that keeps the connection open. */
+function tell(reader: Reader, order: ViewedOrder): void {
+  const data = JSON.stringify(viewOf(order));
+  if (data !== reader.sent) reader.res.write(`event: order\ndata: ${data}\n\n`);
+  else if (reader.looks % COMMENT_EVERY === 0) reader.res.write(': still here\n\n');
+  reader.sent = data;
+}
+
 /**
  * Sends an order to its readers now and at each change (server-sent events). One query a second for
  * each order serves all its readers in this process. Without readers, there is no query.
@@ -42,13 +50,6 @@ export function createStreams(
 ): { open(order: ViewedOrder, req: Request, res: Response): void } {
   const readers = new Set<Reader>();
   let timer: NodeJS.Timeout | undefined;
-
-  const tell = (reader: Reader, order: ViewedOrder): void => {
-    const data = JSON.stringify(viewOf(order));
-    if (data !== reader.sent) reader.res.write(`event: order\ndata: ${data}\n\n`);
-    else if (reader.looks % COMMENT_EVERY === 0) reader.res.write(': still here\n\n');
-    reader.sent = data;
-  };
 
   const look = async (): Promise<void> => {
     for (const orderId of new Set([...readers].map((reader) => reader.orderId))) {

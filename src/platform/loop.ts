@@ -16,24 +16,41 @@ const LONGEST_PAUSE_MS = 5_000;
 const LONGEST_RARE_PAUSE_MS = 600_000;
 const FIRST_PAUSE_MS = 500;
 
+/** The pause after failures in a row, in milliseconds. It doubles each time. */
+function pauseAfter(failures: number, pauseMs: number): number {
+  const longest = pauseMs > LONGEST_PAUSE_MS ? Math.min(pauseMs, LONGEST_RARE_PAUSE_MS) : LONGEST_PAUSE_MS;
+  return Math.min(Math.min(pauseMs, FIRST_PAUSE_MS) * 2 ** failures, longest);
+}
+
+/** A pause that can end early. */
+function createSleeper() {
+  let wake: () => void = () => undefined;
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  return {
+    sleep,
+    wake: (): void => {
+      wake();
+    },
+  };
+}
+
 /**
  * @param pass does the work that is due, and returns whether more is due
  * @param pauseMs milliseconds between two passes that find nothing
  */
 export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: number, logger: Logger): Loop {
+  const sleeper = createSleeper();
   let isStopped = false;
   let isWoken = false;
-  let end: () => void = () => undefined;
-
   const pause = async (ms: number): Promise<void> => {
-    if (isStopped || isWoken) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      end = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    if (!isStopped && !isWoken) await sleeper.sleep(ms);
   };
 
   const run = async (): Promise<void> => {
@@ -48,8 +65,7 @@ export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: n
         failures += 1;
         logger.error({ err: error, loop: name, failures }, 'a pass failed');
         isWoken = false;
-        const longest = pauseMs > LONGEST_PAUSE_MS ? Math.min(pauseMs, LONGEST_RARE_PAUSE_MS) : LONGEST_PAUSE_MS;
-        await pause(Math.min(Math.min(pauseMs, FIRST_PAUSE_MS) * 2 ** failures, longest));
+        await pause(pauseAfter(failures, pauseMs));
       }
     }
   };
@@ -58,11 +74,11 @@ export function startLoop(name: string, pass: () => Promise<boolean>, pauseMs: n
   return {
     wake: () => {
       isWoken = true;
-      end();
+      sleeper.wake();
     },
     stop: async () => {
       isStopped = true;
-      end();
+      sleeper.wake();
       await running;
     },
   };

@@ -72,11 +72,8 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     }
     counts.pages += 1;
     const read = page.value.rows.map((row) => ({ row, ...lineOf(row, gateway, counts) }));
-    const before = new Set(last.map(({ line }) => line));
-    // Some services clamp the offset at the end and return the last page again and again. Two equal
-    // pages in a row are allowed.
-    repeats = read.length > 0 && read.every(({ line }) => before.has(line)) ? repeats + 1 : 0;
-    if (repeats === 2) {
+    repeats = hasNewRow(last, read) ? 0 : repeats + 1;
+    if (repeats === MAX_REPEATS) {
       await keep();
       return { end: `page ${counts.pages} of the history has no new row`, counts, isBroken: false };
     }
@@ -88,6 +85,18 @@ export async function importHistory(parts: ImportParts, checkpoint: Checkpoint, 
     if (unwritten.length === PAGES_BETWEEN_WRITES) await write();
     if (counts.records - saved >= ROWS_BETWEEN_CHECKPOINTS && next !== null) await keep();
   }
+}
+
+/**
+ * Some services clamp the offset at the end and return the last page again and again. Two equal
+ * pages in a row are allowed.
+ */
+const MAX_REPEATS = 2;
+
+/** Whether a page has a row that the page before has not. An empty page counts as new. */
+function hasNewRow(last: readonly Read[], read: readonly Read[]): boolean {
+  const before = new Set(last.map(({ line }) => line));
+  return read.length === 0 || read.some(({ line }) => !before.has(line));
 }
 
 /** @param texts lines as COPY wants them */

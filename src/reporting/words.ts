@@ -1,5 +1,5 @@
 import words from '../custom/words.json' with { type: 'json' };
-import { dueSeen } from '../cases/classes.ts';
+import { dueSeen, MISSING_MONEY } from '../cases/classes.ts';
 import { BOOK_FIGURES } from '../ledger/books.ts';
 import { BY_DEADLINE, restOf } from '../orders/order.ts';
 import { figuresOf, ledgerOf, oursOf } from '../ledger/stored.ts';
@@ -219,7 +219,6 @@ const REFUND_SHOWS_MS = 10 * 86_400_000;
 
 function valuesOf(order: Told, currency: string, view: View): Record<string, string> {
   const { payments, refunds, proof } = order;
-  const [message] = order.messages;
   const sums = totalsOf(payments, currency);
   const booked = sums.captured + sums.retained;
   const money = (amount: bigint): string => amountText({ amount, currency });
@@ -232,21 +231,17 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
   const [nextCheck] = payments.flatMap((one) => one.nextCheckAt ?? []).sort((a, b) => Number(a) - Number(b));
   return {
     ...Object.fromEntries(FIGURES.map((one) => [one, money(sums[one])])),
+    ...messageValues(order.messages[0], view),
     price: amountText(order),
     booked: money(booked),
     got: money(booked + sums.returned),
     back: money(sums.refunded + sums.returned),
     part: partBadge(order, sums),
-    refunded: refunds.length > 0 || back ? 'refunded' : 'taken back',
+    refunded: refunds.length > 0 || back ? 'refunded' : 'reversed',
     number: number ? `, number ${clip(number)}` : '',
     showBy: whenText(new Date(Math.max(...gone, 0) + REFUND_SHOWS_MS), view),
     paidAt: at(order.paidAt, view),
-    shipping: shippingText(message, view),
-    tries: String(message?.tries),
-    nextTry: at(message?.nextTryAt, view),
     nextCheck: nextCheck === undefined || nextCheck < view.now ? 'in a moment' : atText(nextCheck, view),
-    holder: message?.heldBy === 'missing money' ? 'its money is not surely shown' : `${clip(message?.heldBy)} holds it`,
-    stop: message?.nextTryAt === null ? 'stop the parcel' : 'send nothing',
     acceptedBy: clip(proof?.acceptedBy),
     acceptedOn: at(proof?.at, view),
     explainedBy: clip(explanationIn(order)?.closedBy),
@@ -262,7 +257,21 @@ function valuesOf(order: Told, currency: string, view: View): Record<string, str
 
 const at = (time: Maybe<Date>, view: View): string => (time ? atText(time, view) : '');
 
-function shippingText(message: Told['messages'][number] | undefined, view: View): string {
+type ToldMessage = Told['messages'][number] | undefined;
+
+/** The values about the message that sends the order to shipping. */
+function messageValues(message: ToldMessage, view: View): Record<string, string> {
+  const isMissing = message?.heldBy === MISSING_MONEY;
+  return {
+    shipping: shippingText(message, view),
+    tries: String(message?.tries),
+    nextTry: at(message?.nextTryAt, view),
+    holder: isMissing ? 'its money is not surely shown' : `${clip(message?.heldBy)} holds it`,
+    stop: message?.nextTryAt === null ? 'stop the parcel' : 'send nothing',
+  };
+}
+
+function shippingText(message: ToldMessage, view: View): string {
   if (message?.sentAt != null) return `Sent to shipping ${atText(message.sentAt, view)}.`;
   if (message?.tries === 0 && message.nextTryAt === null) return 'No shipping system is connected.';
   return message?.heldBy === null ? 'It is not sent to shipping yet.' : 'Nothing was sent.';

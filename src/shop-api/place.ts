@@ -4,7 +4,7 @@ import { VIEWED, type ViewedOrder } from '../orders/view.ts';
 import { constraintOf } from '../platform/db.ts';
 import { canonical, digestOf, isSameDigest, newOrderId } from '../platform/ids.ts';
 import { invalidField, Problem } from '../platform/problem.ts';
-import type { PrismaClient } from '../platform/prisma/client.ts';
+import type { Mode, PrismaClient } from '../platform/prisma/client.ts';
 
 type Placed = { order: ViewedOrder; isNew: boolean };
 
@@ -22,17 +22,8 @@ export async function placeShopOrder(
   const { externalId = null, email, currency, lines, amount, payBy, metadata = {} } = input;
   const { mode, adapter } = gateway;
   const landing = returnUrlOf(input.returnUrl) ?? null;
-  const [contentHash, oldHash] = contentHashes(input, landing);
-  const find = async (): Promise<Placed | null> => {
-    if (externalId === null) return null;
-    const order = await prisma.order.findUnique({ where: { mode_externalId: { mode, externalId } }, include: VIEWED });
-    if (order === null) return null;
-    const stored = order.contentHash;
-    if (stored === null || !(isSameDigest(contentHash, stored) || isSameDigest(oldHash, stored)))
-      throw new Problem('external-id-taken', { extra: { orderId: order.id } });
-    return { order, isNew: false };
-  };
-  const before = await find();
+  const hashes = contentHashes(input, landing);
+  const before = await findSame(prisma, mode, externalId, hashes);
   if (before !== null) return before;
   checkPayBy(payBy, adapter.payableDays);
   try {
@@ -46,7 +37,7 @@ export async function placeShopOrder(
         amount,
         payBy,
         metadata,
-        contentHash,
+        contentHash: hashes[0],
         returnUrl: landing,
         lines: { create: lines.map((line, position) => ({ ...line, position })) },
         journal: { create: [{ what: 'order placed', by: 'shop' }] },
@@ -56,13 +47,29 @@ export async function placeShopOrder(
     return { order, isNew: true };
   } catch (error) {
     // Another request placed the same order at the same moment and was first.
-    const winner = constraintOf(error) === 'orders_external_id_key' ? await find() : null;
+    const isSecond = constraintOf(error) === 'orders_external_id_key';
+    const winner = isSecond ? await findSame(prisma, mode, externalId, hashes) : null;
     if (winner === null) throw error;
     return winner;
   }
 }
 
+/**
+ * The order that has this externalId and this content. Null: there is none.
+ * @throws {Problem} 409 if the order with this externalId has other content
+ */
+async function findSame(prisma: PrismaClient, mode: Mode, externalId: string | null, hashes: Hashes) {
+  if (externalId === null) return null;
+  const order = await prisma.order.findUnique({ where: { mode_externalId: { mode, externalId } }, include: VIEWED });
+  if (order === null) return null;
+  const stored = order.contentHash;
+  if (stored === null || !hashes.some((hash) => isSameDigest(hash, stored)))
+    throw new Problem('external-id-taken', { extra: { orderId: order.id } });
+  return { order, isNew: false };
+}
+
 type OrderInput = ReturnType<typeof readOrderInput>;
+type Hashes = ReturnType<typeof contentHashes>;
 
 /**
  * The digests by which a repeated externalId is compared. The second one is that of version 1.0.0,

@@ -41,31 +41,35 @@ async function viewed({ prisma, gateway: { mode } }: ShopApiParts, id: string) {
   return shopViewOf(await prisma.order.findUniqueOrThrow({ where: { id, mode }, include: VIEWED }));
 }
 
+/** @throws {Problem} 422 for an unknown filter or page */
+async function filterOf({ prisma, gateway: { mode } }: ShopApiParts, query: unknown): Promise<Prisma.OrderWhereInput> {
+  const { externalId, status, since, updatedSince, after } = parseInput(listInput, query);
+  const last = after === undefined ? undefined : await prisma.order.findUnique({ where: { id: after, mode } });
+  if (last === null) throw invalidField('after', 'is not the `next` of a page');
+  const where: Prisma.OrderWhereInput = { mode };
+  if (externalId !== undefined) where.externalId = externalId;
+  if (status !== undefined) where.status = status;
+  if (since !== undefined) where.createdAt = { gte: new Date(since) };
+  if (updatedSince !== undefined) where.updatedAt = { gte: new Date(updatedSince) };
+  // A page begins after a position in time, not after a row of the previous page. That row may no
+  // longer match the filter, and the rows after it must not be skipped.
+  if (last !== undefined) {
+    const { id, createdAt } = last;
+    where.OR = [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }];
+  }
+  return where;
+}
+
 function orderRoutes(...[router, parts, guard, json]: Handlers): void {
   const { prisma } = parts;
-  const { mode } = parts.gateway;
   router.post('/orders', guard, json, async (req, res) => {
     const { order, isNew } = await placeShopOrder(parts, req.body, (given) => listedLanding(given, parts.landings));
     res.status(isNew ? 201 : 200).json(shopViewOf(order));
   });
 
   router.get('/orders', guard, async (req, res) => {
-    const { externalId, status, since, updatedSince, after } = parseInput(listInput, req.query);
-    const last = after === undefined ? undefined : await prisma.order.findUnique({ where: { id: after, mode } });
-    if (last === null) throw invalidField('after', 'is not the `next` of a page');
-    const where: Prisma.OrderWhereInput = { mode };
-    if (externalId !== undefined) where.externalId = externalId;
-    if (status !== undefined) where.status = status;
-    if (since !== undefined) where.createdAt = { gte: new Date(since) };
-    if (updatedSince !== undefined) where.updatedAt = { gte: new Date(updatedSince) };
-    // A page begins after a position in time, not after a row of the previous page. That row may no
-    // longer match the filter, and the rows after it must not be skipped.
-    if (last !== undefined) {
-      const { id, createdAt } = last;
-      where.OR = [{ createdAt: { lt: createdAt } }, { createdAt, id: { lt: id } }];
-    }
     const orders = await prisma.order.findMany({
-      where,
+      where: await filterOf(parts, req.query),
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: PAGE_ROWS,
       include: VIEWED,

@@ -91,22 +91,35 @@ export function tell(order: ShownOrder, words: Words, view: View): Told {
       gone: money((one) => one.missing + one.writtenOff || one.returned),
       refunds: write(back.length === 1 ? refunds.one : refunds.several, { amount, ...last }),
     },
-    rows: sums.flatMap(({ currency, received, held, ours }, index) => {
-      const row = (name: string, amount: bigint, isSum = false): Row => ({ name, amount, currency, isSum });
-      const price = index === 0 ? order.amount : 0n;
-      const goods = order.lines.map(({ quantity: n, description, unitAmount }) =>
-        row(`${n} × ${description}`, unitAmount * BigInt(n)),
-      );
-      const went = moves.filter((one) => one.currency === currency);
-      return [
-        ...(index === 0 ? [...goods, row(words.order.total, price, true)] : []),
-        ...(received > 0n && received !== price ? [row(words.order.came, received)] : []),
-        ...went.map((move) => row(write(words.order[move.what], told(move)), -move.amount)),
-        ...(went.length > 0 ? [row(words.order.inTheEnd, held + ours, true)] : []),
-      ];
-    }),
+    rows: [
+      ...goodsOf(order, words),
+      ...sums.flatMap((one) => {
+        const went = moves.filter(({ currency }) => currency === one.currency);
+        const rows = went.map((move) => ({ name: write(words.order[move.what], told(move)), amount: -move.amount }));
+        return moneyRows(order, words, one, rows);
+      }),
+    ],
     reference: state === 'paid' ? null : askedAbout(order),
   };
+}
+
+/** The goods and their total. */
+function goodsOf({ lines, amount, currency }: ShownOrder, words: Words): Row[] {
+  const goods = lines.map(({ quantity, description, unitAmount }) => {
+    return { name: `${quantity} × ${description}`, amount: unitAmount * BigInt(quantity), currency, isSum: false };
+  });
+  return [...goods, { name: words.order.total, amount, currency, isSum: true }];
+}
+
+/** What was received in a currency if it is not the price, what left, and what is left. */
+function moneyRows(order: ShownOrder, words: Words, sums: Sums, went: Pick<Row, 'name' | 'amount'>[]): Row[] {
+  const { currency, received, held, ours } = sums;
+  const price = currency === order.currency ? order.amount : 0n;
+  const row = (name: string, amount: bigint, isSum = false): Row => ({ name, amount, currency, isSum });
+  const rows = went.map(({ name, amount }) => row(name, amount));
+  if (received > 0n && received !== price) rows.unshift(row(words.order.came, received));
+  if (went.length > 0) rows.push(row(words.order.inTheEnd, held + ours, true));
+  return rows;
 }
 
 /** `26 November`, with the year if it is another one. */

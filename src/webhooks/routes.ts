@@ -1,4 +1,4 @@
-import express, { Router, type ErrorRequestHandler, type Request } from 'express';
+import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
 import { networkOf } from '../platform/addresses.ts';
 import { createLimit } from '../platform/limits.ts';
 import { isDatabaseAway } from '../platform/db.ts';
@@ -22,37 +22,14 @@ export type WebhookParts = ReceiveParts & {
 export function webhookRoutes(parts: WebhookParts): Router {
   const router = Router();
   const { acknowledgement } = parts.gateway.adapter.webhook;
-  const unsigned = createLimit({ pool: null, name: 'webhook', points: UNSIGNED_PER_SEC, perSec: 1 });
-  const noted = createLimit({ pool: null, name: 'refused', points: NOTED_PER_SEC, perSec: 1 });
-  const isUnsigned = !areSigned(parts);
-
-  const refuse = async (req: Request, reason: ProblemType): Promise<void> => {
-    parts.count(reason);
-    const address = networkOf(req.ip);
-    if (!(await noted.has(reason))) return;
-    await noted.take(reason).catch(() => undefined);
-    parts.logger.warn({ reason, address, contentType: req.get('content-type') }, 'webhook refused');
-    await noteRefused(parts, reason, Buffer.isBuffer(req.body) ? req.body : null, address).catch((error: unknown) => {
-      parts.logger.warn({ err: error }, 'a refused webhook could not be written down');
-    });
-  };
-
+  const noteRefusal = createRefusalNotes(parts);
   // Health check for services that probe the webhook URL.
   router.get('/webhooks/payments', (_req, res) => {
     res.json({ status: 'ready' });
   });
   router.post(
     '/webhooks/payments',
-    async (req, _res, next) => {
-      if (isUnsigned) await unsigned.take(networkOf(req.ip));
-      // A valid signature is enough, whatever the content type.
-      if (
-        isUnsigned &&
-        !/^application\/(json|[\w.+-]+\+json|x-www-form-urlencoded)\b/i.test(req.get('content-type') ?? '')
-      )
-        throw new Problem('unsupported-media-type');
-      next();
-    },
+    areSigned(parts) ? pass : guardUnsigned(),
     express.raw({ type: () => true, limit: MAX_BODY, inflate: false }),
     async (req, res) => {
       const body: unknown = req.body;
@@ -67,8 +44,40 @@ export function webhookRoutes(parts: WebhookParts): Router {
   router.use('/webhooks/payments', (async (error: unknown, req, _res, next) => {
     const problem = asProblem(error, isDatabaseAway);
     // A status of 500 or more is not the sender's fault.
-    if (problem.status < 500) await refuse(req, problem.type);
+    if (problem.status < 500) await noteRefusal(req, problem.type);
     next(problem);
   }) satisfies ErrorRequestHandler);
   return router;
+}
+
+/** A valid signature is enough, whatever the content type. */
+const pass: RequestHandler = (_req, _res, next) => {
+  next();
+};
+
+const UNSIGNED_TYPES = /^application\/(json|[\w.+-]+\+json|x-www-form-urlencoded)\b/i;
+
+/** Limits the unsigned webhooks of an address, and accepts only the content types of webhooks. */
+function guardUnsigned(): RequestHandler {
+  const limit = createLimit({ pool: null, name: 'webhook', points: UNSIGNED_PER_SEC, perSec: 1 });
+  return async (req, _res, next) => {
+    await limit.take(networkOf(req.ip));
+    if (!UNSIGNED_TYPES.test(req.get('content-type') ?? '')) throw new Problem('unsupported-media-type');
+    next();
+  };
+}
+
+/** Counts each refused webhook, and stores and logs as many as the limit allows. */
+function createRefusalNotes(parts: WebhookParts): (req: Request, reason: ProblemType) => Promise<void> {
+  const limit = createLimit({ pool: null, name: 'refused', points: NOTED_PER_SEC, perSec: 1 });
+  return async (req, reason) => {
+    parts.count(reason);
+    const address = networkOf(req.ip);
+    if (!(await limit.has(reason))) return;
+    await limit.take(reason).catch(() => undefined);
+    parts.logger.warn({ reason, address, contentType: req.get('content-type') }, 'webhook refused');
+    await noteRefused(parts, reason, Buffer.isBuffer(req.body) ? req.body : null, address).catch((error: unknown) => {
+      parts.logger.warn({ err: error }, 'a refused webhook could not be written down');
+    });
+  };
 }
