@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { dueSeen, type CaseClass } from '../cases/classes.ts';
-import { DECISIONS, effectOf, type Decision } from '../cases/decisions.ts';
+import { DECISIONS, effectOf, type CaseSituation, type Decision } from '../cases/decisions.ts';
 import { shortOf } from '../commands/cases.ts';
 import { EMPTY } from '../ledger/ledger.ts';
 import { ledgerOf } from '../ledger/stored.ts';
 import { AGGREGATE, balanceIn, partPaymentOf, verifyBalanceIn } from '../payments/aggregate.ts';
-import type { Case } from '../platform/prisma/client.ts';
+import type { Case, Verification } from '../platform/prisma/client.ts';
 import type { Story } from '../reporting/explain.ts';
 import { amountText, caseWords, TOLD_CASE, type ToldCase } from '../reporting/words.ts';
 import { act, isTyped } from './acts.tsx';
@@ -22,16 +22,13 @@ const ENDS: Record<string, End['texts']> = words.ends;
 const REFUND_FIRST = ui.line(words.refundFirst);
 const TRIED = [...DECISIONS.map((as) => ({ as, elsewhere: false })), { as: 'refund' as Decision, elsewhere: true }];
 
-/**
- * The decisions that the table of decisions allows now. An off-provider refund of held money is a
- * checkbox beside the refund, not a decision of its own.
- */
-export async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
-  const { currency, payment, order, reference } = one;
-  const where = { reference, outcome: { not: 'unreadable' as const } };
-  const newest = await prisma.verification.findFirst({ where, orderBy: { id: 'desc' }, omit: { body: true } });
+type Newest = Omit<Verification, 'body'> | null;
+
+/** What the table of decisions looks at. @param newest verify's newest readable answer */
+function situationOf(one: ToldCase, newest: Newest): Omit<CaseSituation, 'as' | 'elsewhere'> {
+  const { currency, payment, order } = one;
   const row = payment.ledgers.find((some) => some.currency === currency);
-  const situation = {
+  return {
     case: one as Case & { class: CaseClass },
     ledger: row ? ledgerOf(row) : EMPTY,
     order: order && {
@@ -43,6 +40,17 @@ export async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
     },
     verifyBalance: verifyBalanceIn({ ...payment, verifications: newest === null ? [] : [newest] }, currency),
   };
+}
+
+/**
+ * The decisions that the table of decisions allows now. An off-provider refund of held money is a
+ * checkbox beside the refund, not a decision of its own.
+ */
+export async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
+  const { currency, reference } = one;
+  const where = { reference, outcome: { not: 'unreadable' as const } };
+  const newest = await prisma.verification.findFirst({ where, orderBy: { id: 'desc' }, omit: { body: true } });
+  const situation = situationOf(one, newest);
   const isNotShown = one.class === 'refund_not_shown';
   return TRIED.flatMap(({ as, elsewhere }): End[] => {
     const effect = effectOf({ ...situation, as, elsewhere });
