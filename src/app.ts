@@ -13,6 +13,7 @@ import { isDatabaseAway } from './platform/db.ts';
 import { accessLog } from './platform/logger.ts';
 import { notFound, problemHandler } from './platform/problem.ts';
 import { shopPageRoutes } from './shop-pages/routes.ts';
+import { WORDS } from './shop-pages/told.ts';
 import { shopApiRoutes } from './shop-api/routes.ts';
 import { isLocal, requireToken } from './shop-api/token.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -54,7 +55,7 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
   app.use(apiDocsRoutes(ownOrigin, config.production));
   app.use(shopPageRoutes(program, ownOrigin));
   app.use(metricsRoute(program));
-  app.use(consoleRoutes(program, ownOrigin));
+  app.use(consoleRoutes(program, ownOrigin, WORDS.shop.name));
   if (ownRoutes !== null) app.use(ownRoutes(program));
   app.use(notFound);
   app.use(problemHandler(logger, isDatabaseAway));

@@ -16,10 +16,13 @@ export type ConsoleParts = Omit<CommandParts, 'by'>;
  */
 export type Typed = { values: URLSearchParams; faults: Record<string, string>; error: string | null };
 
-/** The state that all requests share. @param ownOrigin our origin, as browsers reach it */
-export function openConsole(parts: ConsoleParts, ownOrigin: () => string) {
+/**
+ * The state that all requests share.
+ * @param ownOrigin our origin, as browsers reach it
+ * @param shop the shop's name
+ */
+export function openConsole(parts: ConsoleParts, ownOrigin: () => string, shop: string) {
   const sessions = createSessions(parts.config);
-  const shop = (): string => new URL(ownOrigin()).hostname;
   return { parts, sessions, shop, ownOrigin, books: createBooks(parts.prisma, parts.policy.mode) };
 }
 export type Console = ReturnType<typeof openConsole>;
@@ -35,7 +38,7 @@ export async function hereOf({ parts, sessions, shop, ownOrigin, books }: Consol
     mode: policy.mode,
     who,
     books,
-    shop: shop(),
+    shop,
     view: { now: new Date(), timeZone: config.SHOP_TIME_ZONE },
     /** The requested address with its query. Forms are sent to it. */
     address: req.originalUrl,

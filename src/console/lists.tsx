@@ -114,7 +114,10 @@ export async function ordersPage(here: Here): Promise<Drawn> {
   const tabs = TABS.map(([key, name]) => {
     return [isWhole ? `${name} ${of(key).length}` : name, to({ tab: key }), key === tab] as const;
   });
-  const kinds = TABS.flatMap(([key, name]) => (key === 'all' ? [] : `${of(key).length} ${name.toLowerCase()}`));
+  const kinds = TABS.flatMap(([key, name]) => {
+    const count = key === 'all' ? 0 : of(key).length;
+    return count === 0 ? [] : `${count} ${name.toLowerCase()}`;
+  });
   const told = `${ui.counted(orders.length, 'order')}. ${kinds.join(', ')}.`;
   const totals = totalOf(period.key === 'all' ? [] : await books(period, view));
   const earned = moneyText([...totals].map(([one, sums]) => [one, sums.earned]));

@@ -40,9 +40,10 @@ const send = (res: Response, html: string, status = 200) => res.status(status).t
 /**
  * The routes of the console.
  * @param ownOrigin our origin, as browsers reach it
+ * @param shop the shop's name
  */
-export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string): Router {
-  const console = openConsole(parts, ownOrigin);
+export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string, shop: string): Router {
+  const console = openConsole(parts, ownOrigin, shop);
   const router = Router();
   router.use('/style.css', express.static(fileURLToPath(new URL('style.css', import.meta.url)), { maxAge: 300_000 }));
   router.use('/admin', form, (req, res, next) => {
@@ -65,7 +66,7 @@ export function consoleRoutes(parts: ConsoleParts, ownOrigin: () => string): Rou
 function logIn(router: Router, { parts, sessions, shop }: Console): void {
   const tries = createLimit({ pool: parts.database.pool, name: 'login', points: 10, perSec: 900 });
   const page = (to: unknown, fault: string | null) =>
-    loginPage(shop(), parts.policy.mode, sessions.asksName, pageAfter(to), fault);
+    loginPage(shop, parts.policy.mode, sessions.asksName, pageAfter(to), fault);
   router.get('/admin/login', (req, res) => void send(res, page(req.query.to, null)));
   router.post('/admin/login', async (req, res) => {
     if (!isFromHere(req)) throw new Problem('foreign-origin');
@@ -87,7 +88,7 @@ function logIn(router: Router, { parts, sessions, shop }: Console): void {
       throw new Problem('foreign-origin');
     if (who !== null) next();
     else if (sessions.hasKeys) res.redirect(303, `/admin/login?to=${encodeURIComponent(pageAfter(req.originalUrl))}`);
-    else send(res, bare(shop(), words.problems.off, words.problems['switch-on']), 403);
+    else send(res, bare(shop, words.problems.off, words.problems['switch-on']), 403);
   });
   router.post('/admin/logout', (req, res) => {
     const who = sessions.whoIs(req);
@@ -153,6 +154,6 @@ function problemPage(console: Console): ErrorRequestHandler {
     const told = (words.problems as Record<string, string>)[type] ?? words.problems['not-found'];
     const here = await hereOf(console, req).catch(() => null);
     if (res.headersSent) next(error);
-    else send(res, here ? framed({ ...here, told: '' }, title, told) : bare(console.shop(), title, told), status);
+    else send(res, here ? framed({ ...here, told: '' }, title, told) : bare(console.shop, title, told), status);
   };
 }
