@@ -1,7 +1,7 @@
 // The events that set the next check (`next_check_at`) of a payment:
 //
 //   cause                          where                     to when
-//   it is created                  the column's default      in 15 s, when initialize has answered
+//   it is created                  the column's default      in 15 s: by then initialize has answered
 //   initialize opened it           checkout/open-payment.ts  in 5 s
 //   its result is unknown          checkout/open-payment.ts  now
 //   refused, or not sent           checkout/open-payment.ts  never
@@ -10,18 +10,17 @@
 //   an answer                      next-check.ts             the next of CHECK_AGES_SEC, then daily
 //                                                            then never
 //   a notification during verify   next-check.ts             now; if repeated, after a pause
-//   an unreadable answer           next-check.ts             as above; hourly instead of never
+//   an unreadable answer           next-check.ts             as after an answer; hourly, not never
 //   it was verified late           next-check.ts             not before twice the delay has passed
 //   it paid its order              next-check.ts             1, 3, 7, 14, 30, 60, 90 and 120 days
 //                                                            after that
 //   its money is missing           next-check.ts             as often as a new payment
-//   it is a part payment           next-check.ts             as above, then at the ages of a paid
-//                                                            order
+//   it is a part payment           next-check.ts             as a new payment, then as a paid order
 //   verify could not be asked      confirm.ts                after a growing pause, or at the time
 //                                                            that the service names
 //   its order is reopened          end.ts                    now
 //
-// Verify is also asked when a shopper returns, before an order's page is handed out again or its
+// Verify is also asked when a shopper returns, before a hosted page is handed out again or its
 // next payment is created, before a decision that may pay the order, before another payment pays
 // the rest beside a part payment, by a cancel, at a deadline, by a history run, and when a person
 // assigns an unmatched payment to an order.

@@ -22,6 +22,7 @@ const COPIED = [
   'package.json',
   'prisma.config.ts',
   'eslint.config.js',
+  'jest.config.js',
 ];
 
 const ADAPTER = 'src/custom/service.ts';
@@ -74,7 +75,12 @@ async function lay({ language, path, text }: Block): Promise<string[]> {
 /** Runs a program of npm in the copy. @returns its output, empty on success */
 async function run(program: string, ...words: string[]): Promise<string> {
   const file = join(ROOT, 'node_modules', program);
-  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, PRISMA_HIDE_UPDATE_MESSAGE: '1' };
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '--experimental-vm-modules',
+    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+  };
   return new Promise((resolve) => {
     execFile(process.execPath, [file, ...words], { cwd: copy, env }, (error, stdout, stderr) => {
       resolve(error === null ? '' : stdout + stderr);
@@ -112,6 +118,15 @@ test('every recipe applies to the program, and the result compiles', async () =>
   const changed = new Set(recipes.map(({ path }) => path).filter((path) => /^src\/.*\.tsx?$/.test(path)));
   const complaints = await run('eslint/bin/eslint.js', ...changed);
   if (complaints !== '') throw new Error(`${DIFFERS}.\n\nWith the recipes the linter complains:\n${complaints}`);
+});
+
+test('the tests that the recipes change pass with them', async () => {
+  const changed = (await blocksOf('make-it-yours.md')).map(({ path }) => path);
+  const tests = new Set(changed.filter((path) => path.endsWith('.test.ts')));
+  expect(tests.size).toBeGreaterThan(2);
+  // After the recipe of a second currency, a basket without a currency buys in naira only.
+  const others = '^(?!a stop of one currency)';
+  expect(await run('jest/bin/jest.js', ...tests, '--testNamePattern', others)).toBe('');
 });
 
 test('the webhook adapter of docs/adapter.md accepts the example of a signed time until it is too old', async () => {
