@@ -105,6 +105,7 @@ export class LedgerShop {
     const { verify, history } = this.ledger;
     return classify({
       position: this.position(),
+      withoutLag: positions.positionOf(this.ledger, 0),
       reported: { verify, history },
       isInHistory: this.isInHistory,
       order: this.order(),
