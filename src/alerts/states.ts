@@ -39,7 +39,7 @@ export const STATES: readonly State[] = [
   { name: 'cases-open', fine: 'No case is open.', look: openCases },
   {
     name: 'reconciliation-incomplete',
-    fine: 'All payments were compared with the payment service.',
+    fine: 'No comparison with the payment service is overdue.',
     look: reconciliation,
   },
   { name: 'webhooks-refused', fine: 'Notifications from the payment service are accepted.', look: refusedWebhooks },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ALL, resumeCheckouts, stopCheckouts } from '../cases/stops.ts';
+import { ALL, openStops, resumeCheckouts, stopCheckouts } from '../cases/stops.ts';
 import { refundOrder } from '../payments/acts.ts';
 import { endOrder, reopenOrder } from '../payments/end.ts';
 import { parseMajor, payableCurrency } from '../platform/money.ts';
@@ -15,6 +15,7 @@ const HOUR_MS = 3_600_000;
 const MAX_HOURS = 30 * 24;
 /** How long a stop lasts. Null: until a person ends it. */
 const HOURS = z.coerce.number().positive().max(MAX_HOURS).nullable().default(null);
+const inCurrency = (currency: string): string => (currency === ALL ? '' : ` in ${currency}`);
 const CURRENCY = z.string().transform(toStop).pipe(z.string());
 
 export const ORDERS = [
@@ -57,7 +58,8 @@ export const ORDERS = [
     const done = await refundOrder(parts, id, { amount, reason, externalId, elsewhere, by: parts.by });
     if (done.outcome === 'too-much') throw refused('too-much', { left: amountText({ amount: done.left, currency }) });
     if (done.outcome !== 'refunded') throw refused(done.outcome);
-    const sentence = `${amountText({ amount, currency })} is recorded as refunded, number ${externalId}.`;
+    const said = done.isNew ? 'is recorded as refunded' : 'was already recorded as refunded';
+    const sentence = `${amountText({ amount, currency })} ${said}, number ${externalId}.`;
     return { data: done.refund, sentence };
   }),
   action(
@@ -70,14 +72,18 @@ export const ORDERS = [
       await stopCheckouts(prisma, policy.mode, { what: currency, by, reason: note, until });
       await prisma.journalEntry.create({ data: { what: 'checkouts stopped', by, data: { currency, hours, note } } });
       const end = until === null ? '' : ` until ${whenText(until, viewOf(parts))}`;
-      return { sentence: `New checkouts are stopped${end}. Payment pages that are open can still be paid.` };
+      const sentence = `New payments${inCurrency(currency)} are stopped${end}. Pages that are open can still be paid.`;
+      return { sentence };
     },
   ),
   action('operator', 'checkouts resume CURRENCY', { currency: CURRENCY }, async (parts, { currency }) => {
     const { prisma, policy, by } = parts;
     if (!(await resumeCheckouts(prisma, policy.mode, currency, by)))
-      return { sentence: 'Checkouts in it were not stopped.' };
+      return { sentence: `New payments${inCurrency(currency)} were not stopped.` };
     await prisma.journalEntry.create({ data: { what: 'checkouts resumed', by, data: { currency } } });
-    return { sentence: 'New checkouts are possible again.' };
+    const stops = await openStops(prisma, policy.mode);
+    const others = stops.map(({ what }) => (what === ALL ? 'everything' : what)).join(', ');
+    const left = others === '' ? '' : ` Still stopped: ${others}.`;
+    return { sentence: `New payments${inCurrency(currency)} are allowed again.${left}` };
   }),
 ];

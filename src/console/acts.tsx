@@ -82,14 +82,20 @@ const LABELS: Labels = words.labels;
  * `hidden`: fields that the form sends and nobody types. `without`: fields that are left out, or
  * drawn by `kids`.
  */
-type ActOptions = { hidden?: Record<string, string>; labels?: Labels; without?: readonly string[] };
+type ActOptions = {
+  hidden?: Record<string, string>;
+  labels?: Labels;
+  without?: readonly string[];
+  /** Fields that this form needs, although the command can do without them. */
+  needed?: readonly string[];
+};
 
 /**
  * Builds a form from an action's input. A viewer gets no form. A clerk gets a disabled form if the
  * action needs an operator.
  */
 export function act(here: Here, name: string, button: string, options: ActOptions = {}, ...kids: Kids[]): VNode | null {
-  const { hidden = {}, labels = {}, without = [] } = options;
+  const { hidden = {}, labels = {}, without = [], needed = [] } = options;
   const found = findForm(name);
   if (found === undefined || here.who.role === 'viewer') return null;
   const typed = typedFor(here, name, hidden);
@@ -103,7 +109,10 @@ export function act(here: Here, name: string, button: string, options: ActOption
           <input type="hidden" name={key} value={value} />
         ))}
         {kids}
-        {fields.map((one) => field(one, { ...LABELS, ...labels }, typed, name !== 'cases decide'))}
+        {fields.map((one) => {
+          const isNeeded = one.isNeeded || needed.includes(one.name);
+          return field({ ...one, isNeeded }, { ...LABELS, ...labels }, typed, name !== 'cases decide');
+        })}
         <button>{button}</button>
         {!isAllowed && <small>{`needs an operator (${operatorsOf(here)})`}</small>}
       </fieldset>
@@ -138,7 +147,7 @@ function field({ name, isFlag, isNeeded }: Field, labels: Labels, typed: Here['t
   const how = { maxLength: 500, autocomplete: 'off', inputMode: name === 'amount' ? ('decimal' as const) : undefined };
   return (
     <label class={name === 'note' ? 'wide' : ''}>
-      {isNeeded || name === 'number' ? label : `${label} (if you like)`}
+      {isNeeded || name === 'number' ? label : `${label} (optional)`}
       <input name={name} value={value} required={isNeeded && isSimple} aria-invalid={fault !== undefined} {...how} />
       {fault !== undefined && <span class="bad fault">{fault}</span>}
     </label>

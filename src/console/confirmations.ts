@@ -1,8 +1,10 @@
 import { MISSING_MONEY } from '../cases/classes.ts';
 import { shortOf } from '../commands/cases.ts';
+import { findOrder } from '../commands/named.ts';
 import { refused } from '../commands/registry.ts';
 import { atText } from '../custom/days.ts';
 import { refundableOfAll } from '../ledger/books.ts';
+import { max } from '../ledger/sources.ts';
 import { ledgerOf } from '../ledger/stored.ts';
 import { formatMajor, parseMajor } from '../platform/money.ts';
 import { amountText, TOLD_CASE, totalsOf, type ToldCase } from '../reporting/words.ts';
@@ -21,7 +23,9 @@ export function leftOf({ payments, proof, currency }: ShownOrder): bigint {
   const contributing = new Set(proof?.payments.map(({ reference }) => reference));
   const paying = payments.filter(({ reference }) => contributing.has(reference));
   const rows = paying.flatMap(({ ledgers }) => ledgers.filter((one) => one.currency === currency));
-  return refundableOfAll(rows.map((row) => ledgerOf(row).books));
+  const { missing } = totalsOf(payments, currency);
+  // Money that left already cannot be refunded. A person decides about it in its case.
+  return max(0n, refundableOfAll(rows.map((row) => ledgerOf(row).books)) - missing);
 }
 
 /** Why an order's message is not sent, as a sentence. Null: nothing of its money is missing. */
@@ -39,6 +43,9 @@ export function missingOf({ payments, currency, messages }: ShownOrder): string 
 type Input = Record<string, unknown>;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** The actions that another action undoes. */
+const UNDONE: readonly End['texts'][] = [words.ends.cancel, words.ends.reopen, words.ends['ask-rest']];
+
 /** The texts of the confirmation page, and the message after the action. */
 async function sureOf(here: Here, input: Input, texts: End['texts'], sum: string, order: ToldCase['order']) {
   const number = text(input.number);
@@ -51,7 +58,7 @@ async function sureOf(here: Here, input: Input, texts: End['texts'], sum: string
     ['Refunded', input.elsewhere === true ? 'another way, such as a bank transfer' : ''],
     ['Attention', number === '' ? '' : await usedBefore(here, number)],
   ];
-  const isFinal = texts !== words.ends.cancel && texts !== words.ends.reopen;
+  const isFinal = !UNDONE.includes(texts);
   return { ...(Object.fromEntries(filled) as End['texts']), customer, facts, isFinal };
 }
 
@@ -64,6 +71,14 @@ async function usedBefore({ prisma, mode, view }: Here, number: string): Promise
   const about = refund?.orderId ?? decided?.orderId;
   const where = about == null ? 'for money without an order' : `for the order ${about.slice(0, 8)}`;
   return `The number ${number} was noted ${atText(at, view)} ${where}. Continue only if it is the same refund.`;
+}
+
+/** A typed amount. 0: it cannot be read, or it has more decimals than others of its currency. */
+function amountOf(typed: string, { amount, currency }: ShownOrder): bigint {
+  const decimals = (one: string): number => (one.split('.')[1] ?? '').length;
+  // `1.000` may be a thousand, so it is not read as 1.00.
+  const isTooFine = decimals(typed) > decimals(formatMajor({ amount, currency }));
+  return isTooFine ? 0n : (parseMajor(typed, currency) ?? 0n);
 }
 
 /**
@@ -88,8 +103,9 @@ export const CONFIRMED: Record<string, Asking | undefined> = {
   'orders refund': async (here, input) => {
     const order = await readOrder(here, text(input.order));
     if (order === null) throw refused('unknown-order');
-    const { currency } = order;
-    const [amount, left] = [parseMajor(text(input.amount), currency) ?? 0n, leftOf(order)];
+    const { currency, refunds } = order;
+    if (refunds.some((one) => one.externalId === input.number)) throw refused('noted');
+    const [amount, left] = [amountOf(text(input.amount), order), leftOf(order)];
     if (amount <= 0n)
       return { faults: { amount: `This must be an amount without separators, like ${formatMajor(order)}.` } };
     if (amount > left) throw refused('too-much', { left: amountText({ amount: left, currency }) });
@@ -99,6 +115,12 @@ export const CONFIRMED: Record<string, Asking | undefined> = {
     sureOf(here, input, words.ends.cancel, '', await readOrder(here, text(input.order))),
   'orders reopen': async (here, input) =>
     sureOf(here, input, words.ends.reopen, '', await readOrder(here, text(input.order))),
+  'after-restore': async (here, input) => {
+    if (input.order === undefined) return { faults: { order: words.faults.missing } };
+    const { id } = await findOrder(here.parts, text(input.order));
+    const sure = await sureOf(here, input, words.ends.adopt, '', await readOrder(here, id));
+    return { ...sure, facts: [...sure.facts, ['Then', words.adopted]] };
+  },
   'messages resend': async (here, input) => {
     if (input['despite-missing-money'] !== true) return null;
     if (input.note === undefined) return { faults: { note: words.faults.missing } };

@@ -59,7 +59,9 @@ export async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
     const isUseless = as === 'ask-rest' && (one.closedAt !== null || !isWhole);
     if (typeof effect === 'string' || isUseless || (elsewhere && !isNotShown)) return [];
     const { returned, refunded, retained, recovered, writtenOff, captured, offProvider = 0n } = effect.booking;
-    const amount = returned ?? refunded ?? retained ?? recovered ?? writtenOff ?? captured ?? offProvider;
+    const booked = returned ?? refunded ?? retained ?? recovered ?? writtenOff ?? captured ?? offProvider;
+    // Asking for the rest and explaining book nothing.
+    const amount = booked > 0n ? booked : one.held + one.missing;
     const value = elsewhere ? `${as} elsewhere` : as;
     const texts = ENDS[isNotShown && as !== 'explain' ? `${value}, not shown` : value];
     const done = texts && { ...texts, done: `${texts.done}${effect.marksPaid ? ' The order is paid.' : ''}` };
@@ -83,7 +85,14 @@ function decide(here: Here, one: ToldCase, ends: readonly End[]) {
     </label>
   ));
   const choices = <fieldset class="all">{radios}</fieldset>;
-  const form = act(here, 'cases decide', 'Continue', { hidden, without }, isRefund && REFUND_FIRST, choices);
+  const form = act(
+    here,
+    'cases decide',
+    'Continue',
+    { hidden, without },
+    isRefund && one.held > 0n && REFUND_FIRST,
+    choices,
+  );
   if (one.class === 'unit_error')
     return ui.more('Once your developer knows what it is', form, isTyped(here, 'cases decide'));
   if (refund === undefined || here.who.role === 'viewer') return form;
@@ -94,6 +103,9 @@ function decide(here: Here, one: ToldCase, ends: readonly End[]) {
   ];
 }
 
+export const proofLink = (orderId: string): VNode =>
+  ui.line(ui.link(`/admin/orders/${orderId}/proof`, 'Proof for the bank'));
+
 /** The open cases, each with the forms that decide it. */
 export async function openCases(here: Here, { orderId }: Story): Promise<VNode[]> {
   const about = orderId === null ? { id: idOf(here.id) } : { orderId };
@@ -101,7 +113,9 @@ export async function openCases(here: Here, { orderId }: Story): Promise<VNode[]
   const open = await here.prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' } });
   const notices = open.map(async (one) => {
     const said = caseWords(one, here.view);
-    return ui.notice(ui.toneOf(said.badge), said.sentence, said.next, decide(here, one, await endsOf(here, one)));
+    const proof = one.class === 'reversed' && one.orderId !== null && proofLink(one.orderId);
+    const form = decide(here, one, await endsOf(here, one));
+    return ui.notice(ui.toneOf(said.badge), said.sentence, said.next, proof, form);
   });
   return Promise.all(notices);
 }

@@ -115,7 +115,7 @@ function footer({ who, view }: Here): VNode {
 export function framed(here: Here, title: string, body: Kids): string {
   const { told, todo, typed, shop } = here;
   const next = `Next: ${todo === 0 ? 'nothing to do' : `${counted(todo, 'thing')} to do`}.`;
-  const fault = typed?.error ?? (Object.keys(typed?.faults ?? {}).length > 0 ? 'something is missing below.' : '');
+  const fault = typed?.error ?? (Object.keys(typed?.faults ?? {}).length > 0 ? 'look at the marked field.' : '');
   const main = (
     <main id="main">
       {told !== '' && <div role="status">{notice('good', told, '', line(link('/admin/cases', next)))}</div>}

@@ -1,7 +1,7 @@
 import { dueSeen } from '../cases/classes.ts';
 import { OWN_NAMES } from '../platform/ids.ts';
 import type { JournalEntry, Prisma } from '../platform/prisma/client.ts';
-import { amountText, caseWords, masked, TOLD_CASE, type ToldCase } from '../reporting/words.ts';
+import { amountText, caseWords, masked, TEXTS, TOLD_CASE, type ToldCase } from '../reporting/words.ts';
 import { act } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { moneyText, totalOf } from './money.tsx';
@@ -40,9 +40,10 @@ async function openCases({ prisma, mode }: Here, take: number, after: bigint): P
 }
 
 function closedCases({ prisma, mode }: Here, take: number, after: bigint): Promise<ToldCase[]> {
-  const id = after === 0n ? {} : { id: { lt: after } };
-  const where = { mode, closedAt: { not: null }, ...id };
-  return prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'desc' }, take });
+  const orderBy: Prisma.CaseOrderByWithRelationInput[] = [{ closedAt: 'desc' }, { id: 'desc' }];
+  const newest = { where: { mode, closedAt: { not: null } }, include: TOLD_CASE, orderBy, take };
+  if (after === 0n) return prisma.case.findMany(newest);
+  return prisma.case.findMany({ ...newest, cursor: { id: after }, skip: 1 });
 }
 
 /**
@@ -55,7 +56,7 @@ export async function caseRows(here: Here, take: number, isDone = false, after =
   return cases.map((one) => {
     const { badge, sentence } = caseWords(one, view);
     const amount = amountAtStake(one);
-    const end = isDone ? ` ${one.decision ? `${one.closedBy ?? ''}: ${one.decision}` : 'It came right.'}` : '';
+    const end = isDone ? ` ${endText(one)}` : '';
     const href = one.orderId === null ? `/admin/cases/${one.id}` : `/admin/orders/${one.orderId}`;
     const whose = one.order ? emailOf(here, one.order) : 'no order';
     const waiting = one.closedAt === null ? ` · waiting for ${durationText(one.openedAt, view.now)}` : '';
@@ -63,6 +64,12 @@ export async function caseRows(here: Here, take: number, isDone = false, after =
     const sum = amount > 0n ? amountText({ ...one, amount }) : '';
     return { id: one.id, href, small, main: sentence + end, amount: sum, badge };
   });
+}
+
+/** How a closed case ended. */
+function endText({ decision, closedBy }: ToldCase): string {
+  if (decision === null) return 'Closed without a decision.';
+  return `${closedBy ?? ''}: ${TEXTS.decisions[decision] ?? decision}.`;
 }
 
 /** The money that a case is about: what is too much, what is held, or what is missing. */
@@ -120,7 +127,8 @@ export async function ordersPage(here: Here): Promise<Drawn> {
   });
   const told = `${ui.counted(orders.length, 'order')}. ${kinds.join(', ')}.`;
   const totals = totalOf(period.key === 'all' ? [] : await books(period, view));
-  const earned = moneyText([...totals].map(([one, sums]) => [one, sums.earned]));
+  const shown = [...totals].filter(([one]) => currency === '' || one === currency);
+  const earned = moneyText(shown.map(([one, sums]) => [one, sums.earned]));
   const currencies: ui.Option[] = [['', 'All'], ...(await soldIn(here)).map((one) => [one, one] as const)];
   const days = dayOptions('today', 'yesterday', 'this-week', 'this-month', 'last-month', 'all');
   const body = [
@@ -204,7 +212,8 @@ export async function activityPage(here: Here): Promise<Drawn> {
     one.counter === null || (one.counter === 'refunded' && !decided.some((other) => isOneAct(one, other)));
   const rows = all.flatMap((one): ui.Row[] => {
     if (!isFirst(one) || (who !== '' && one.by !== who)) return [];
-    const about = one.orderId === null ? {} : { href: `/admin/orders/${one.orderId}` };
+    const unmatched = one.reference === null ? {} : { href: `/admin/find?q=${one.reference}` };
+    const about = one.orderId === null ? unmatched : { href: `/admin/orders/${one.orderId}` };
     const small = [ui.when(one.at, view), ` · ${one.by}`];
     return [{ ...about, small, main: actText(one, all), amount: one.order ? emailOf(here, one.order) : '–' }];
   });
@@ -213,6 +222,7 @@ export async function activityPage(here: Here): Promise<Drawn> {
       ui.choice('who', 'Who', who, [['', 'Everybody'], ...names.map((one) => [one, one] as const)]),
       ui.choice('day', 'When', key, dayOptions('today', 'this-week', 'last-week', 'this-month')),
     ),
+    ui.line(ui.link('?day=last-week', words.days['last-week'])),
     ui.list(rows, `Nobody did anything: ${label.toLowerCase()}.`),
     all.length === AT_MOST && ui.line('There is more: choose fewer days.'),
   ];

@@ -138,10 +138,13 @@ export async function moneyPage(here: Here): Promise<Drawn> {
   const months = Array.from({ length: 24 }, (_, back) => monthAfter(thisMonth(view), -back));
   const options = [...new Set([month, ...months])].map((one) => [one, monthName(one)] as const);
   const table = ui.numbers(`The sums of ${name}`, columns, [...rows, ['Held at the end of the month', atEnd]]);
-  const rule = 'One row for each movement of money. The columns earned and held add up to the table above.';
+  const rule =
+    'One row for each movement of money. The column earned adds up to the table above; held is the change of held money.';
   const button = <span class="button">{`Download ${name} (CSV)`}</span>;
+  const lastMonth = monthAfter(thisMonth(view), -1);
   const body = [
     ui.filter(ui.choice('month', 'Month', month, options)),
+    month !== lastMonth && ui.line(ui.link(`?month=${lastMonth}`, monthName(lastMonth))),
     columns.length === 0 ? ui.line('No money moved in this month.') : table,
     ui.card('For the accountant', ui.line(rule), ui.line(ui.link(`/admin/money.csv?month=${month}`, button))),
     earnedByDay(days, columns),

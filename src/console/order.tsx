@@ -6,7 +6,7 @@ import { explain, type Story } from '../reporting/explain.ts';
 import { amountText } from '../reporting/words.ts';
 import { act, isTyped } from './acts.tsx';
 import { leftOf, missingOf } from './confirmations.ts';
-import { openCases, waitingForRest } from './decisions.tsx';
+import { openCases, proofLink, waitingForRest } from './decisions.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { emailOf, goodsOf } from './lists.tsx';
 import * as ui from './parts.tsx';
@@ -25,7 +25,7 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
   const sums = money.map((one) => Object.entries(one).map(([name, sum]) => [names[name] ?? name, sum] as const));
   const came = payments.map(({ received: sum, role, at, reference }) =>
     ui.line(
-      `${sum ?? 'Nothing received'}, opened `,
+      `${sum ?? 'Nothing received'}, payment page opened `,
       ui.when(at, view),
       ', ',
       <b>{role}</b>,
@@ -93,7 +93,7 @@ function otherActs(here: Here, order: ShownOrder): VNode {
     'Do something else',
     left > 0n && fold('Write down a refund', 'orders refund', refund),
     sendAgain(here, order),
-    act(here, 'ask', 'Ask the payment service now', { hidden }),
+    act(here, 'ask', 'Check with the payment service now', { hidden }),
     proof === null &&
       fold(
         isOpen ? 'Cancel the order' : 'Reopen the order',
@@ -101,7 +101,7 @@ function otherActs(here: Here, order: ShownOrder): VNode {
         act(here, end, isOpen ? 'Cancel the order' : 'Reopen', { hidden }),
       ),
     fold('Add a note', 'note', act(here, 'note', 'Add it', { hidden, labels: { note: 'Note' } })),
-    ui.line(ui.link(`/admin/orders/${id}/proof`, 'Proof for the bank')),
+    proofLink(id),
   );
 }
 
@@ -121,7 +121,7 @@ function sendAgain(here: Here, order: ShownOrder): VNode | null {
     'Send to shipping without its money',
     [
       ui.line(`${gone} The goods are sent although the shop does not have this money.`),
-      act(here, name, 'Continue', { hidden }),
+      act(here, name, 'Continue', { hidden, needed: ['note'] }),
     ],
     isTyped(here, name),
   );
@@ -134,7 +134,8 @@ export async function casePage(here: Here): Promise<Drawn> {
   if (one?.orderId != null) return { to: `/admin/orders/${one.orderId}` };
   const story = one && (await explain(prisma, mode, { reference: one.reference }, view, true));
   if (one === null || story === null) return null;
-  const owner = act(here, 'after-restore', 'It belongs to this order', { hidden: { adopt: one.reference } });
+  const hidden = { adopt: one.reference };
+  const owner = act(here, 'after-restore', 'It belongs to this order', { hidden, needed: ['order'] });
   const acts = one.closedAt === null && ui.card('Whose is it?', owner);
   const body = await bodyOf(here, story, [' seen ', ui.when(one.openedAt, view)], acts);
   return { title: 'Money without an order', body };

@@ -19,7 +19,8 @@ type Refunding = Pick<Refund, 'amount' | 'reason' | 'externalId' | 'elsewhere' |
  * minor units.
  */
 export type Refunded =
-  | { outcome: 'refunded'; refund: Refund }
+  /** `isNew`: it was not booked before. */
+  | { outcome: 'refunded'; refund: Refund; isNew: boolean }
   | { outcome: 'not-paid' }
   | { outcome: 'differs' }
   | { outcome: 'too-much'; left: bigint };
@@ -39,14 +40,15 @@ function refund(change: Change, request: Refunding): Refunded {
   const before = aggregate.refunds.find((one) => externalId !== null && one.externalId === externalId);
   if (before !== undefined)
     return before.amount === amount && before.elsewhere === elsewhere
-      ? { outcome: 'refunded', refund: before }
+      ? { outcome: 'refunded', refund: before, isNew: false }
       : { outcome: 'differs' };
   if (isNumberUsed(aggregate, externalId)) return { outcome: 'differs' };
   if (aggregate.proof === null) return { outcome: 'not-paid' };
   const paying = aggregate.payments.filter(({ reference }) => isInProof(aggregate, reference));
   const left = refundableOfAll(paying.map((payment) => ledgerIn(payment, aggregate.currency).books));
   if (amount > left) return { outcome: 'too-much', left };
-  return { outcome: 'refunded', refund: writeRefund(change, sharesOf(aggregate, paying, amount), request) };
+  const written = writeRefund(change, sharesOf(aggregate, paying, amount), request);
+  return { outcome: 'refunded', refund: written, isNew: true };
 }
 
 function refundableIn({ currency }: Aggregate, payment: AggregatePayment): bigint {

@@ -1,6 +1,7 @@
 import words from '../custom/words.json' with { type: 'json' };
 import { dueSeen, MISSING_MONEY } from '../cases/classes.ts';
-import { BOOK_FIGURES } from '../ledger/books.ts';
+import { allocatedOf, BOOK_FIGURES } from '../ledger/books.ts';
+import { max } from '../ledger/sources.ts';
 import { BY_DEADLINE, restOf } from '../orders/order.ts';
 import { figuresOf, ledgerOf, oursOf } from '../ledger/stored.ts';
 import { isInProof } from '../payments/aggregate.ts';
@@ -96,7 +97,12 @@ export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], curr
     const figures = figuresOf(ledger);
     // Money that came and went before a decision counts as returned, although nothing is booked.
     const returned = ledger.books.returned + figures.cameAndWent;
-    return { ...figures, ...ledger.books, returned, ours: oursOf(ledger, figures.missing) };
+    // A source that says failed after paid reports nothing as received any more. What we booked was
+    // received then, and has left since.
+    const unreported = max(0n, allocatedOf(ledger.books) - figures.received);
+    const received = figures.received + unreported;
+    const outflow = figures.outflow + unreported;
+    return { ...figures, ...ledger.books, received, outflow, returned, ours: oursOf(ledger, figures.missing) };
   });
   const sums = FIGURES.map((one) => [one, all.reduce((sum, row) => sum + row[one], 0n)]);
   return Object.fromEntries(sums) as Totals;
@@ -156,7 +162,9 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   const isAsked = isRestAsked(payment) && (order?.partPaid ?? 0n) > 0n;
   const isPaidBy = order !== null && isInProof(order, payment.reference);
   const more = held > 0n ? ', held' : '';
-  const kinds: Record<string, string> = { contradicted: more, unproven: more, reversed: isPaidBy ? '' : ', kept' };
+  const keptOrNot = isPaidBy ? '' : ', kept';
+  const ofReversed = isExplained(payment, currency) ? ', explained' : keptOrNot;
+  const kinds: Record<string, string> = { contradicted: more, unproven: more, reversed: ofReversed };
   if (isAsked) kinds.underpaid = ', asked';
   return wordsOf(TEXTS.cases, one.class + (kinds[one.class] ?? ''), {
     ...(order && valuesOf({ ...order, payments: [payment] }, currency, view)),
@@ -206,6 +214,12 @@ function stateOf(order: Told, currency: string): string {
 function partBadge({ proof }: Told, { refunded, ours }: Totals): string {
   if (proof !== null && refunded === 0n) return 'Paid';
   return ours > 0n ? 'Part refunded' : 'Refunded';
+}
+
+/** A person explained the newest case about this money, and it is still as it was then. */
+function isExplained({ cases }: ToldPayment, currency: string): boolean {
+  const newest = cases.findLast((one) => one.currency === currency);
+  return newest?.decision === 'explain' && newest.acknowledged !== null;
 }
 
 /** The newest case that a person explained, and that is still as it was then. */

@@ -97,7 +97,7 @@ test('a stop for some hours ends by itself, and a longer one goes on', async () 
   const pause = await stop('0.001');
   expect(pause).toMatchObject({
     exit: 0,
-    out: expect.stringMatching(/^New checkouts are stopped until .*\d\d:\d\d\./),
+    out: expect.stringMatching(/^New payments in XOF are stopped until .*\d\d:\d\d\./),
   });
   await eventually(async () => (await checkout()).status === 201);
   await Promise.all([stop('0.001'), stop('1')]);

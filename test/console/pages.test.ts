@@ -123,7 +123,7 @@ test('an amount that cannot be read is marked, and its form stays open with what
   const { orderId } = await buy(shop);
   const path = `/admin/orders/${orderId}`;
   const fields = await formOf('Ngozi', path, 'orders refund');
-  for (const amount of ['1,000', 'ten', '10.001', '0']) {
+  for (const amount of ['1,000', '1.000', 'ten', '10.001', '0']) {
     const { status, body } = await send('Ngozi', path, { ...fields, amount, number: 'RF-2' });
     expect([amount, status]).toEqual([amount, 422]);
     expect(body).toContain(`value="${amount}"`);
@@ -159,6 +159,13 @@ describe('an order that was paid and then charged back', () => {
     await eventually(async () => (await open('Ngozi', '/admin/cases')).body.includes('<h1>2 things to do</h1>'));
     const links = [...(await open('Ngozi', '/admin/cases')).body.matchAll(/href="\/admin\/orders\/(\w{24})"/g)];
     expect(links[0]?.[1]).toBe(reversed.orderId);
+  });
+
+  test('has a link to the proof, offers no refund of money that left, and stays reversed when it is explained', async () => {
+    const { body } = await open('Ngozi', path);
+    expect(body).not.toContain('Refund it at the payment service first');
+    expect(body).not.toContain('can still be refunded');
+    expect(body.indexOf('Proof for the bank')).toBeLessThan(body.indexOf('The money'));
   });
 
   test('is sent to shipping again only after a person said why and confirmed it', async () => {
@@ -198,4 +205,42 @@ test('activity shows who asked the payment service and who started a comparison'
   const { body } = await open('Ngozi', '/admin/activity?who=Tunde');
   expect(body).toContain('asked the payment service');
   expect((await open('Ngozi', '/admin/activity')).body).toContain('compared all payments with the payment service');
+});
+
+test('the confirmation of asking for the rest names what came', async () => {
+  const { orderId } = await buy(shop, { amount: 6000 });
+  const path = `/admin/orders/${orderId}`;
+  await eventually(async () => (await open('Ngozi', path)).body.includes('Ask the customer to pay the rest'));
+  const fields = { ...(await formOf('Ngozi', path, 'cases decide')), as: 'ask-rest', note: 'a friend' };
+  const { body } = await send('Ngozi', path, fields);
+  expect(body).toContain('We received NGN 6,000.00, a part of the price. Please pay the rest.');
+  expect(body).not.toContain('NGN 0.00');
+});
+
+test('money without an order is given to an order after a confirmation', async () => {
+  const reference = 'unmatched0unmatched0unmatc';
+  const payment = { create: true, email: 'eve@example.com', amount: 8500, currency: 'NGN', notify: false };
+  await shop.sandboxPost(`/transactions/${reference}/pay`, payment);
+  await shop.command(['reconcile']);
+  const { orderId } = await shop.checkout();
+  const path = (await open('Ngozi', `/admin/find?q=${reference}`)).headers.get('location') ?? '';
+  const fields = await formOf('Ngozi', path, 'after-restore');
+  expect((await send('Ngozi', path, fields)).status).toBe(422);
+  const sure = await send('Ngozi', path, { ...fields, order: orderId.slice(0, 8) });
+  expect(sure.body).toContain('<h1>Does this money belong to this order?</h1>');
+  const order = async () => (await open('Ngozi', `/admin/orders/${orderId}`)).body;
+  expect(await order()).not.toContain(reference);
+  expect((await send('Ngozi', path, { ...fields, order: orderId, sure: 'yes' })).status).toBe(303);
+  expect(await order()).toContain(reference);
+});
+
+test('if the service says failed after paid, the money lines of the order add up on both pages', async () => {
+  const { orderId, reference } = await buy(shop);
+  await happens(shop, reference, 'fail');
+  await shop.command(['reconcile']);
+  await eventually(async () => (await open('Ngozi', `/admin/orders/${orderId}`)).body.includes('Reversed'));
+  const text = (await open('Ngozi', `/admin/orders/${orderId}`)).body.replace(/<[^>]*>/g, ' ');
+  expect(text).toMatch(
+    /Received\s+NGN 8,500.00\s+Went back\s+NGN 8,500.00\s+Held for you to decide\s+NGN 0.00\s+Ours\s+NGN 0.00/,
+  );
 });

@@ -60,7 +60,7 @@ test('a reversal of a second payment that was kept does not hold order.paid', as
   expect(await command(shop, 'cases', 'decide', await caseOf(), '--as', 'keep')).toMatchObject({ exit: 0 });
   await happens(shop, reference, 'reverse');
   await stands(shop, orderId, 'paid', 'reversed 0 850000 NGN');
-  expect((await shop.command(['cases', 'show', await caseOf()])).out).toMatch(/back that had paid no order/);
+  expect((await shop.command(['cases', 'show', await caseOf()])).out).toMatch(/reversed that had paid no order/);
   const messages = await shop.database.query('SELECT type, held_by FROM messages WHERE order_id = $1', [orderId]);
   expect(messages).toEqual([{ type: 'order.paid', held_by: null }]);
 });

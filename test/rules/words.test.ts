@@ -154,7 +154,7 @@ const ORDERS: [what: string, order: Told, words: RegExp][] = [
   [
     'explained',
     paid({}, SENT, { payments: [GONE] }),
-    /^Reversed NGN 8,500.00 of NGN 8,500.00 was reversed.* stop the par/,
+    /^Reversed NGN 8,500.00 of NGN 8,500.00 was reversed; Ngozi explained it yesterday .* Nothing/,
   ],
 ];
 
@@ -220,7 +220,14 @@ const CLASSES = {
   ...{ reversed: true, absent_from_history: true, refund_not_shown: true, contradicted: true, unproven: true },
   ...{ unknown_status: true, unreadable: true },
 } satisfies Record<CaseClass, true>;
-const WITH_MONEY = ['underpaid, asked', 'contradicted, held', 'unproven, held', 'reversed, kept', 'balance'];
+const WITH_MONEY = [
+  'reversed, explained',
+  'underpaid, asked',
+  'contradicted, held',
+  'unproven, held',
+  'reversed, kept',
+  'balance',
+];
 /**
  * Every figure of the journal that people see, including those of version 1.0.0, and every other
  * line of the journal that has its own words.
