@@ -1,13 +1,14 @@
 import { dueSeen } from '../cases/classes.ts';
 import { OWN_NAMES } from '../platform/ids.ts';
 import type { JournalEntry, Prisma } from '../platform/prisma/client.ts';
+import type { Group } from '../reporting/groups.ts';
 import { amountText, caseWords, masked, TEXTS, TOLD_CASE, type ToldCase } from '../reporting/words.ts';
 import { act } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { moneyText, totalOf } from './money.tsx';
 import * as ui from './parts.tsx';
 import { ordersOf, periodOf, SEARCHED, searchOrders, soldIn } from './queries.ts';
-import { unsentOf, WINDOW, type Kind, type ListedOrder } from './queries.ts';
+import { unsentOf, WINDOW, type ListedOrder } from './queries.ts';
 import { may } from './session.ts';
 import words from './words.json' with { type: 'json' };
 
@@ -100,7 +101,7 @@ const orderRow = (here: Here, order: ListedOrder): ui.Row => ({
   badge: order.badge,
 });
 
-export const TABS = Object.entries(words.tabs) as ['all' | Kind, string][];
+export const TABS = Object.entries(words.tabs) as ['all' | Group, string][];
 const dayOptions = (...keys: (keyof typeof words.days)[]): ui.Option[] => keys.map((key) => [key, words.days[key]]);
 
 /** The page of orders: the orders of a period, and whether they were paid. */
@@ -112,7 +113,7 @@ export async function ordersPage(here: Here): Promise<Drawn> {
   const cursor = query.get('before') ?? '';
   const orders = await ordersOf(here, period, cursor, currency);
   const isWhole = orders.length < WINDOW && cursor === '';
-  const of = (kind: 'all' | Kind) => (kind === 'all' ? orders : orders.filter((one) => one.kind === kind));
+  const of = (group: 'all' | Group) => (group === 'all' ? orders : orders.filter((one) => one.group === group));
   const fitting = of(tab);
   const rows = fitting.slice(0, PAGE).map((order) => orderRow(here, order));
   const lastRead = orders.length === WINDOW ? orders.at(-1) : undefined;

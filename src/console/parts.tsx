@@ -1,12 +1,11 @@
 import type { ComponentChildren as Kids, VNode } from 'preact';
 import { dateOf, timeOf, whenText, type View } from '../custom/days.ts';
+import { badgeOf } from '../reporting/groups.ts';
 import { TEXTS } from '../reporting/words.ts';
 import words from './words.json' with { type: 'json' };
 
 // The building blocks of all pages. The renderer escapes text.
 
-/** The badge of a state or a class. A shop may have translated it. */
-export const badgeOf = (name: string): string => (TEXTS.states[name] ?? TEXTS.cases[name])?.badge ?? name;
 const CASES = Object.keys(TEXTS.cases).map(badgeOf);
 
 /** The tone of a badge. The badge of a case is amber, unless words.json gives it another tone. */

@@ -5,9 +5,9 @@ import { ORDER_ID } from '../platform/ids.ts';
 import { parseMajor } from '../platform/money.ts';
 import type { Prisma } from '../platform/prisma/client.ts';
 import type { Span } from '../reporting/books.ts';
+import { groupOf, type Group } from '../reporting/groups.ts';
 import { orderWords, TOLD } from '../reporting/words.ts';
 import type { Here } from './frame.tsx';
-import { badgeOf } from './parts.tsx';
 import words from './words.json' with { type: 'json' };
 
 // The queries of the pages. Each reads a limited number of rows, however large the tables are.
@@ -32,17 +32,13 @@ export function periodOf(query: URLSearchParams, view: View, usual: string): Per
   return daysOf(Object.hasOwn(DAYS, asked) ? asked : usual, view);
 }
 
-/** The kind of an order. It follows from the badge on the order's page, or from an open case. */
-export type Kind = Exclude<keyof typeof words.tabs, 'all'> | 'closed';
-const KINDS = Object.entries(words.kinds) as [Kind, string[]][];
-
 /** A page reads and counts at most this many orders, and links to the older ones. */
 export const WINDOW = 500;
 /** A text search reads only the newest orders, so that it never reads a million addresses. */
 export const SEARCHED = 3_000;
 
 export const WITH_LINES = { ...TOLD, lines: { orderBy: { position: 'asc' } } } satisfies Prisma.OrderInclude;
-export type ListedOrder = Prisma.OrderGetPayload<{ include: typeof WITH_LINES }> & { kind: Kind; badge: string };
+export type ListedOrder = Prisma.OrderGetPayload<{ include: typeof WITH_LINES }> & { group: Group; badge: string };
 const NEWEST = [{ createdAt: 'desc' }, { id: 'desc' }] satisfies Prisma.OrderOrderByWithRelationInput[];
 
 async function readOrders({ prisma, mode, view }: Here, where: Prisma.OrderWhereInput, take: number, before = '') {
@@ -52,9 +48,7 @@ async function readOrders({ prisma, mode, view }: Here, where: Prisma.OrderWhere
   const found = await prisma.order.findMany({ ...all, ...(before !== '' && { cursor: { id: before }, skip: 1 }) });
   return found.map((order): ListedOrder => {
     const { badge } = orderWords(order, view);
-    const isOpen = order.payments.some(({ cases }) => cases.some(({ closedAt }) => closedAt === null));
-    const kind = KINDS.find(([, states]) => states.some((one) => badgeOf(one) === badge))?.[0] ?? 'closed';
-    return { ...order, badge, kind: isOpen ? 'needs' : kind };
+    return { ...order, badge, group: groupOf(order, badge) };
   });
 }
 

@@ -6,23 +6,13 @@ import { atText, dateOf, whenText } from '../custom/days.ts';
 import { parseMajor } from '../platform/money.ts';
 import type { Run } from '../platform/prisma/client.ts';
 import type { Report } from '../reconciliation/report.ts';
+import { badgeOf, type Group } from '../reporting/groups.ts';
 import { act, isTyped } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { caseRows, emailOf, PAGE, TABS, unsent } from './lists.tsx';
 import { earnedByDay, figure, moneyText, totalOf } from './money.tsx';
 import * as ui from './parts.tsx';
-import {
-  DAY_MS,
-  daysOf,
-  heldNow,
-  idOf,
-  ordersOf,
-  soldIn,
-  unsentOf,
-  WINDOW,
-  type Kind,
-  type ListedOrder,
-} from './queries.ts';
+import { DAY_MS, daysOf, heldNow, idOf, ordersOf, soldIn, unsentOf, WINDOW, type ListedOrder } from './queries.ts';
 import words from './words.json' with { type: 'json' };
 
 /** The start page: alarms, the oldest open cases and the sales. */
@@ -112,8 +102,8 @@ export async function todoPage(here: Here): Promise<Drawn> {
 async function summaryOfToday(here: Here): Promise<VNode | null> {
   const orders = await ordersOf(here, daysOf('today', here.view));
   if (orders.length >= WINDOW) return null;
-  const counts = TABS.flatMap(([kind, name]) => {
-    const count = orders.filter((one) => one.kind === kind).length;
+  const counts = TABS.flatMap(([group, name]) => {
+    const count = orders.filter((one) => one.group === group).length;
     return count === 0 ? [] : `${count} ${name.toLowerCase()}`;
   });
   const told = `${ui.counted(orders.length, 'order')} today${orders.length > 0 ? `: ${counts.join(', ')}` : ''}.`;
@@ -134,13 +124,13 @@ async function soldAndPaid(here: Here): Promise<VNode> {
   const currencies = [...new Set(columns.flatMap(({ sums }) => [...sums.keys()]))].sort();
   if (currencies.length === 0 && columns.every(({ orders }) => orders?.length === 0))
     return ui.line('No orders yet. Buy something in ', ui.link('/shop', 'your shop'), ' to see how it works.');
-  const count = (name: string, kind?: Kind) => {
-    const isOne = (one: ListedOrder) => kind === undefined || one.kind === kind;
+  const count = (name: string, group?: Group) => {
+    const isOne = (one: ListedOrder) => group === undefined || one.group === group;
     return [name, columns.map(({ orders }) => orders?.filter(isOne).length ?? 'many')] as const;
   };
   const heads = columns.map(({ key, label }) => ui.link(`/admin/orders?day=${key}`, label));
   // Rows of zeros are left out.
-  const kinds = TABS.flatMap(([kind, name]) => (kind === 'all' ? [] : [count(name, kind)]));
+  const kinds = TABS.flatMap(([group, name]) => (group === 'all' ? [] : [count(name, group)]));
   const figures = [
     count('Orders'),
     ...kinds.filter(([, counts]) => counts.some((one) => one !== 0)),
@@ -250,7 +240,7 @@ export async function comparisonPage(here: Here): Promise<Drawn> {
 }
 
 /** The name of a line of the sums, or of a class of cases. */
-const nameOf = (one: string): string => COMPARED[one] ?? ui.badgeOf(one);
+const nameOf = (one: string): string => COMPARED[one] ?? badgeOf(one);
 /** `12,750.00` from `12750.00`. */
 const grouped = (amount: string, currency: string): string => figure(parseMajor(amount, currency) ?? 0n, currency);
 

@@ -3,6 +3,7 @@ import { formatMajor } from '../platform/money.ts';
 import type { Mode, PrismaClient, Run } from '../platform/prisma/client.ts';
 import type { Report } from '../reconciliation/report.ts';
 import type { View } from '../custom/days.ts';
+import { groupOf } from './groups.ts';
 import { caseWords, masked, orderWords, TOLD, TOLD_CASE, totalsOf, type Told, type ToldCase } from './words.ts';
 
 export const EXPORTS = ['orders', 'cases', 'runs'] as const;
@@ -70,6 +71,7 @@ function orderRow(order: Told, view: View): Row {
     created_at: createdAt,
     status,
     badge,
+    group: groupOf(order, badge),
     customer: masked(email),
     currency,
     amount: major(order.amount),

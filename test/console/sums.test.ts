@@ -141,4 +141,10 @@ test('each order is in one group, and the groups add up on Today and on Orders',
   expect(kinds.reduce((sum, one) => sum + one, 0)).toBe(all);
   const tabs = [...(await open('/orders')).matchAll(/>([A-Z][a-z ]+) (\d+)<\/a>/g)].map(([, , count]) => Number(count));
   expect(tabs.slice(1).reduce((sum, one) => sum + one, 0)).toBe(tabs[0]);
+  const [head = '', ...rows] = (await shop.command(['export', 'orders'])).out.trim().split('\n');
+  const column = head.split(',').indexOf('group');
+  const inCsv = rows.map((row) => row.split(',')[column] ?? '');
+  expect(inCsv).toHaveLength(all);
+  const named = ['needs', 'paid', 'unpaid', 'refunded', 'unsent', 'waiting', 'closed'];
+  expect(named.map((group) => inCsv.filter((one) => one === group).length)).toEqual(tabs.slice(1));
 });

@@ -126,7 +126,7 @@ test('the ledger, the stories, the books, the cases and the CSV show the same su
     .split('\n')
     .slice(1)
     .map((line) => line.split(','));
-  expect([sum(cells.map((row) => minor(row[10]))), sum(cells.map((row) => minor(row[9])))]).toEqual([ours, held]);
+  expect([sum(cells.map((row) => minor(row[11]))), sum(cells.map((row) => minor(row[10])))]).toEqual([ours, held]);
   const [open] = await shop.database.query('SELECT sum(held) AS held FROM cases WHERE closed_at IS NULL');
   expect(Number(open?.held)).toBe(held);
 });
