@@ -25,7 +25,7 @@ async function bodyOf(here: Here, told: Story, head: Kids, acts: Kids): Promise<
   const sums = money.map((one) => Object.entries(one).map(([name, sum]) => [names[name] ?? name, sum] as const));
   const came = payments.map(({ received: sum, role, at, reference }) =>
     ui.line(
-      `${sum ?? 'Nothing received'}, payment page opened `,
+      `${sum ?? 'Nothing received'}, ${orderId === null ? 'seen' : 'payment page opened'} `,
       ui.when(at, view),
       ', ',
       <b>{role}</b>,

@@ -73,7 +73,7 @@ async function stops(here: Here): Promise<VNode[]> {
     const why = `${by === BY_PROGRAM ? 'The program' : by} stopped it: “${reason}”`;
     const end = endedAt === null ? 'It does not end by itself.' : `It ends by itself ${atText(endedAt, view)}.`;
     const allow = act(here, 'checkouts resume', `Allow ${currency} again`, { hidden: { currency } });
-    return ui.notice('bad', `${since} ${why}`, end, allow);
+    return ui.notice('warn', `${since} ${why}`, end, allow);
   });
 }
 
