@@ -155,7 +155,13 @@ test.each<[state: string, make: () => Promise<string>, heading: string, said: st
   ],
   ['reversed', takenBack, 'This payment was reversed', `NGN 8,500.00 went back. If you did not ask for that`, '0.00'],
   ['written off', () => takenBack({}, 'write-off'), 'This payment was reversed', 'NGN 8,500.00 went back.', '0.00'],
-  ['partly reversed', () => takenBack({ amount: 5 }), 'A part of this payment was reversed', 'NGN 5.00 went back.', '8,495.00'],
+  [
+    'partly reversed',
+    () => takenBack({ amount: 5 }),
+    'A part of this payment was reversed',
+    'NGN 5.00 went back.',
+    '8,495.00',
+  ],
   ['reversed, refunded', () => takenBack({}, ...refund), 'We refunded your payment', `on ${DAY}, number RF-1.`, '0.00'],
   [
     'cancelled',
