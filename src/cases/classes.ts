@@ -35,11 +35,6 @@ export const MISSING_MONEY = 'missing money';
 /** The facts about one payment in one currency on which the rules depend. */
 export type Facts = {
   position: Position;
-  /**
-   * The same without the history's lag. A digest is of these figures, because time that passes is no
-   * news: an explained loss opens no new case when the lag is over.
-   */
-  withoutLag: Pick<Position, 'verify' | 'history'>;
   /** What each source reported. */
   reported: Record<'verify' | 'history', Pick<Source, 'transactions' | 'isUncertain'>>;
   /** The history has a row about the payment in this currency, even one without money. */
@@ -116,10 +111,10 @@ export function classify(facts: Facts): Finding[] {
 /**
  * What the sources report that say so. A change of another source is no news about this finding.
  */
-function seenBy({ withoutLag, reported, verify }: Facts, saysSo: (standing: Standing) => boolean): unknown {
-  const sources = (['verify', 'history'] as const).filter((name) => saysSo(withoutLag[name]));
+function seenBy({ position, reported, verify }: Facts, saysSo: (standing: Standing) => boolean): unknown {
+  const sources = (['verify', 'history'] as const).filter((name) => saysSo(position[name]));
   return sources.map((name) => {
-    const { held, missing, notShown } = withoutLag[name];
+    const { held, missing, notShown } = position[name];
     const transactions = reported[name].transactions.map(({ id, received, outflow }) => [id, received, outflow]);
     const { isUncertain } = reported[name];
     // What verify says when nothing of its balance is certain: failed is worse than pending.

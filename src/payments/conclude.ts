@@ -9,7 +9,7 @@ import {
 } from '../cases/classes.ts';
 import type { MessageType } from '../platform/message-types.ts';
 import { book } from '../ledger/ledger.ts';
-import { isOutflowLate, positionOf, returnedByItself } from '../ledger/position.ts';
+import { isOutflowLate, returnedByItself } from '../ledger/position.ts';
 import { sum } from '../ledger/sources.ts';
 import { BY_DEADLINE, statusOf } from '../orders/order.ts';
 import { isSameDigest } from '../platform/ids.ts';
@@ -193,7 +193,6 @@ function findingsOf(change: Change, payment: AggregatePayment, currency: string)
   const ledger = ledgerIn(payment, currency);
   const facts: Facts = {
     position: positionIn(change, payment, currency),
-    withoutLag: positionOf(ledger, 0),
     reported: ledger,
     isInHistory: payment.ledgers.some((one) => one.currency === currency && one.historyWord !== null),
     order: orderFacts(aggregate, payment),

@@ -25,12 +25,9 @@ function positionOf({ verify: ofVerify, history: ofHistory }: Sources, expected 
   return { expected, held: larger('held'), missing: larger('missing'), notShown, reinstated, verify, history };
 }
 
-/** A position that does not depend on the history's lag. */
-const at = (position: Position): Pick<Facts, 'position' | 'withoutLag'> => ({ position, withoutLag: position });
-
 /** An open order of NGN 8500 minor units, about which no source reports anything. */
 const NOTHING: Facts = {
-  ...at(positionOf({}, 0n)),
+  position: positionOf({}, 0n),
   reported: { verify: { transactions: [], isUncertain: false }, history: { transactions: [], isUncertain: false } },
   isInHistory: false,
   order: ORDER,
@@ -43,12 +40,12 @@ const NOTHING: Facts = {
   isUnreadable: false,
 };
 const held = (amount: bigint, verify: Facts['verify'] = says(amount)): Facts => {
-  return { ...NOTHING, ...at(positionOf({ verify: { held: amount } }, 0n)), verify };
+  return { ...NOTHING, position: positionOf({ verify: { held: amount } }, 0n), verify };
 };
 /** A paid order, with the reports of the sources compared to its books. */
 const paid = (sources: Sources, more: Partial<Facts> = {}): Facts => {
   const order = { ...ORDER, isPaid: true };
-  return { ...NOTHING, ...at(positionOf(sources)), order, isInProof: true, verify: says(8_500n), ...more };
+  return { ...NOTHING, position: positionOf(sources), order, isInProof: true, verify: says(8_500n), ...more };
 };
 /** The source shows less money than expected. */
 const lacks = (missing: bigint): Partial<Standing> => ({ missing, isShort: true });
@@ -64,8 +61,8 @@ const REASONS: [CaseClass, Partial<Facts>][] = [
   ['unknown_reference', {}],
   ['currency_mismatch', { order: CLOSED }],
   ['paid_after_decision', { currency: 'NGN' }],
-  ['unit_error', { isDecided: false, ...at(held(76_500n).position) }],
-  ['charged_again', { ...at(held(85_000n).position) }],
+  ['unit_error', { isDecided: false, position: held(76_500n).position }],
+  ['charged_again', { position: held(85_000n).position }],
   ['duplicate_payment', { isInProof: false }],
   ['paid_after_end', { order: { ...CLOSED, isPaid: false } }],
   ['contradicted', { order: ORDER }],
@@ -73,8 +70,8 @@ const REASONS: [CaseClass, Partial<Facts>][] = [
   ['unit_error', { verify: says(85_000n) }],
   ['contradicted', { verify: says(8_499n) }],
   ['overpaid', { verify: says(8_501n) }],
-  ['contradicted', { ...at(held(8_500n).position) }],
-  ['underpaid', { ...at(held(8_499n).position) }],
+  ['contradicted', { position: held(8_500n).position }],
+  ['underpaid', { position: held(8_499n).position }],
 ];
 const reasons = REASONS.map(([name], index): [string, Facts] => {
   return [name, Object.assign({}, EVERYTHING, ...REASONS.slice(0, index + 1).map(([, change]) => change)) as Facts];
@@ -125,7 +122,7 @@ test.each<[CaseClass, bigint, string, Facts]>([
     'reversed',
     500n,
     'kept money went',
-    { ...NOTHING, isDecided: true, ...at(positionOf({ verify: gone(500n) }, 8_500n)) },
+    { ...NOTHING, isDecided: true, position: positionOf({ verify: gone(500n) }, 8_500n) },
   ],
 ])('missing money is %s: %i, if %s', (name, missing, _, facts) => {
   expect(classify(facts)).toMatchObject([{ class: name, held: 0n, missing }]);
@@ -181,7 +178,7 @@ test('an explanation covers only the reports that were seen, of the sources that
     paid(short, reports([{ ...CHARGE, outflow: 3_499n }])),
     paid({ history: gone(3_500n) }, reports([], [CHARGE])),
     paid({ ...short, history: gone(3_500n) }, reports([CHARGE], [CHARGE])),
-    { ...seen, ...at(positionOf(short, 8_400n)) },
+    { ...seen, position: positionOf(short, 8_400n) },
     held(5_000n),
     held(5_001n),
     { ...NOTHING, verify: word('unknown') },
@@ -227,18 +224,4 @@ test.each<[string[], string, Told]>([
   [['reversed 8500'], 'a charge that was never reported is reversed', { answer: { ...REVERSED, id: 'c2' } }],
 ])('the findings about a paid order are %j if %s', (findings, _, given) => {
   expect(told(given)).toEqual(findings);
-});
-
-test('a loss that is explained before the lag of the history is over opens no new case afterwards', () => {
-  const shop = new LedgerShop(8_500n);
-  const minute = (minutes: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') + minutes * 60_000);
-  shop.verify(CLEAR, minute(0));
-  shop.verify(FAILED, minute(5));
-  shop.history([], minute(6), true);
-  expect(shop.decide('explain', false, minute(7))).toBeNull();
-  shop.history([], minute(shop.lagMin + 10), true);
-  expect(shop.openCase()).toBeUndefined();
-  // Another charge in the history is news.
-  shop.history([{ id: 'c2', received: 100n, outflow: 0n, isReversed: false, isDoubted: false }], minute(200), true);
-  expect(shop.openCase()).toBeDefined();
 });

@@ -178,7 +178,6 @@ function situationsOf({ steps, order, isAboutMoney, as, elsewhere, ...facts }: A
   const findings = classify({
     ...facts,
     position: positionOf(ledger, LAG_MIN),
-    withoutLag: positionOf(ledger, 0),
     reported: ledger,
     isInHistory: ledger.history.transactions.length > 0,
     asked: OPEN.amount,

@@ -105,7 +105,6 @@ export class LedgerShop {
     const { verify, history } = this.ledger;
     return classify({
       position: this.position(),
-      withoutLag: positions.positionOf(this.ledger, 0),
       reported: { verify, history },
       isInHistory: this.isInHistory,
       order: this.order(),
