@@ -96,7 +96,8 @@ export function classify(facts: Facts): Finding[] {
   // Reinstated money opens a case at once. The rest of notShown opens one when it is late.
   const unexplained = facts.isOutflowLate ? notShown : reinstated;
   if (unexplained > 0n) {
-    const seen = seenBy(facts, () => true);
+    // The amount grows when the rest of the refund becomes late, which is news.
+    const seen = [unexplained, seenBy(facts, () => true)];
     find('refund_not_shown', { missing: unexplained }, seen);
   }
   if (!facts.isInProof && held === 0n && order !== null && currency === order.currency) {

@@ -23,14 +23,16 @@ export function leftOf({ payments, proof, currency }: ShownOrder): bigint {
   const contributing = new Set(proof?.payments.map(({ reference }) => reference));
   const paying = payments.filter(({ reference }) => contributing.has(reference));
   const rows = paying.flatMap(({ ledgers }) => ledgers.filter((one) => one.currency === currency));
-  const { missing } = totalsOf(payments, currency);
+  const { missing } = totalsOf(paying, currency);
   // Money that left already cannot be refunded. A person decides about it in its case.
   return max(0n, refundableOfAll(rows.map((row) => ledgerOf(row).books)) - missing);
 }
 
 /** Why an order's message is not sent, as a sentence. Null: nothing of its money is missing. */
-export function missingOf({ payments, currency, messages }: ShownOrder): string | null {
-  const { missing, writtenOff, refunded, captured } = totalsOf(payments, currency);
+export function missingOf({ payments, proof, currency, messages }: ShownOrder): string | null {
+  const contributing = new Set(proof?.payments.map(({ reference }) => reference));
+  const paying = payments.filter(({ reference }) => contributing.has(reference));
+  const { missing, writtenOff, refunded, captured } = totalsOf(paying, currency);
   const money = (amount: bigint): string => amountText({ amount, currency });
   if (missing > 0n) return `${money(missing)} of this order is missing at the payment service.`;
   if (writtenOff > 0n) return `${money(writtenOff)} of this order is written off.`;
@@ -117,20 +119,26 @@ export const CONFIRMED: Record<string, Asking | undefined> = {
     sureOf(here, input, words.ends.reopen, '', await readOrder(here, text(input.order))),
   'after-restore': async (here, input) => {
     if (input.order === undefined) return { faults: { order: words.faults.missing } };
+    if (input.adopt === undefined) throw refused('changed');
     const { id } = await findOrder(here.parts, text(input.order));
     const sure = await sureOf(here, input, words.ends.adopt, '', await readOrder(here, id));
-    return { ...sure, facts: [...sure.facts, ['Then', words.adopted]] };
+    return { ...sure, facts: [...sure.facts, ['Payment', text(input.adopt)], ['Then', words.adopted]] };
   },
   'messages resend': async (here, input) => {
-    if (input['despite-missing-money'] !== true) return null;
-    if (input.note === undefined) return { faults: { note: words.faults.missing } };
+    const isDespite = input['despite-missing-money'] === true;
+    if (isDespite && input.note === undefined) return { faults: { note: words.faults.missing } };
     const message = await here.prisma.message.findUnique({
       where: { id: text(input.message) },
-      select: { orderId: true },
+      select: { orderId: true, heldBy: true },
     });
+    const holder = message?.heldBy ?? MISSING_MONEY;
+    const isHeldByPerson = holder !== MISSING_MONEY;
+    if (!isDespite && !isHeldByPerson) return null;
     const order = await readOrder(here, message?.orderId ?? '');
     if (order === null) throw refused('unknown-order');
-    const sure = await sureOf(here, input, words.ends['send anyway'], '', order);
-    return { ...sure, facts: [...sure.facts, ['Money', missingOf(order) ?? '']] };
+    const texts = isDespite ? words.ends['send anyway'] : words.ends['send held'];
+    const sure = await sureOf(here, input, texts, '', order);
+    const money: [string, string] = ['Money', isDespite ? (missingOf(order) ?? '') : ''];
+    return { ...sure, facts: [...sure.facts, money, ['Held by', isHeldByPerson ? holder : '']] };
   },
 };

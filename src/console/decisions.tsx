@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { dueSeen, type CaseClass } from '../cases/classes.ts';
 import { DECISIONS, effectOf, type CaseSituation, type Decision } from '../cases/decisions.ts';
 import { shortOf } from '../commands/cases.ts';
+import type { Booking } from '../ledger/books.ts';
 import { EMPTY } from '../ledger/ledger.ts';
 import { ledgerOf } from '../ledger/stored.ts';
 import { AGGREGATE, balanceIn, partPaymentOf, verifyBalanceIn } from '../payments/aggregate.ts';
@@ -58,16 +59,23 @@ export async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
     const isWhole = newest !== null && balanceIn(newest, currency) === one.held;
     const isUseless = as === 'ask-rest' && (one.closedAt !== null || !isWhole);
     if (typeof effect === 'string' || isUseless || (elsewhere && !isNotShown)) return [];
-    const { returned, refunded, retained, recovered, writtenOff, captured, offProvider = 0n } = effect.booking;
-    const booked = returned ?? refunded ?? retained ?? recovered ?? writtenOff ?? captured ?? offProvider;
-    // Asking for the rest and explaining book nothing.
-    const amount = booked > 0n ? booked : one.held + one.missing;
+    const amount = amountOf(one, as, effect.booking);
     const value = elsewhere ? `${as} elsewhere` : as;
     const texts = ENDS[isNotShown && as !== 'explain' ? `${value}, not shown` : value];
     const done = texts && { ...texts, done: `${texts.done}${effect.marksPaid ? ' The order is paid.' : ''}` };
     const more = { sum: amountText({ amount, currency }), needsNumber: as === 'refund' && !isNotShown };
     return done ? [{ value, texts: done, ...more }] : [];
   });
+}
+
+/**
+ * The amount of a decision, in minor units. A refund of held money is what leaves by the person's
+ * own act: `returned` also has what left before. Asking for the rest and explaining book nothing.
+ */
+function amountOf({ held, missing }: ToldCase, as: Decision, booking: Booking): bigint {
+  const { refunded, recovered, writtenOff, captured = 0n, offProvider = 0n } = booking;
+  if (held > 0n) return as === 'refund' ? held - captured : held;
+  return refunded ?? recovered ?? writtenOff ?? (offProvider > 0n ? offProvider : missing);
 }
 
 /** If one decision is usual for the case's class, the others are collapsed below it. */

@@ -7,7 +7,7 @@ import { act } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
 import { moneyText, totalOf } from './money.tsx';
 import * as ui from './parts.tsx';
-import { ordersOf, periodOf, SEARCHED, searchOrders, soldIn } from './queries.ts';
+import { idOf, ordersOf, periodOf, SEARCHED, searchOrders, soldIn } from './queries.ts';
 import { unsentOf, WINDOW, type ListedOrder } from './queries.ts';
 import { may } from './session.ts';
 import words from './words.json' with { type: 'json' };
@@ -25,15 +25,23 @@ const BY_MONEY: Prisma.CaseWhereInput[] = [
   { missing: 0n, held: 0n },
 ];
 
-/** In each group the oldest case is first. */
-async function openCases({ prisma, mode }: Here, take: number, after: bigint): Promise<ToldCase[]> {
-  const last = await prisma.case.findFirst({ where: { id: after, mode } });
-  const noMoney = last?.held === 0n ? 2 : 1;
-  const start = last === null || last.missing > 0n ? 0 : noMoney;
+/** The group of a case in this order. */
+function rankOf({ missing, held }: ToldCase): number {
+  if (missing > 0n) return 0;
+  return held > 0n ? 1 : 2;
+}
+
+/**
+ * In each group the oldest case is first.
+ * @param after the group and the id of the last case, like `1-52`: a case may change its group
+ * meanwhile
+ */
+async function openCases({ prisma, mode }: Here, take: number, after: string): Promise<ToldCase[]> {
+  const [, rank = '0', id = '0'] = /^([0-2])-(\d{1,18})$/.exec(after) ?? [];
   const found: ToldCase[] = [];
   for (const [place, money] of BY_MONEY.entries()) {
-    if (place < start || found.length === take) continue;
-    const where = { mode, closedAt: null, ...money, id: { gt: place === start ? after : 0n } };
+    if (place < Number(rank) || found.length === take) continue;
+    const where = { mode, closedAt: null, ...money, id: { gt: place === Number(rank) ? BigInt(id) : 0n } };
     const left = take - found.length;
     found.push(...(await prisma.case.findMany({ where, include: TOLD_CASE, orderBy: { id: 'asc' }, take: left })));
   }
@@ -49,11 +57,11 @@ function closedCases({ prisma, mode }: Here, take: number, after: bigint): Promi
 
 /**
  * The open cases, or the newest closed ones.
- * @param after the id of the last case on the previous page
+ * @param after the `cursor` of the last case on the previous page
  */
-export async function caseRows(here: Here, take: number, isDone = false, after = 0n) {
+export async function caseRows(here: Here, take: number, isDone = false, after = '') {
   const { view } = here;
-  const cases = await (isDone ? closedCases(here, take, after) : openCases(here, take, after));
+  const cases = await (isDone ? closedCases(here, take, idOf(after)) : openCases(here, take, after));
   return cases.map((one) => {
     const { badge, sentence } = caseWords(one, view);
     const amount = amountAtStake(one);
@@ -63,7 +71,8 @@ export async function caseRows(here: Here, take: number, isDone = false, after =
     const waiting = one.closedAt === null ? ` · waiting for ${durationText(one.openedAt, view.now)}` : '';
     const small = [ui.when(one.closedAt ?? one.openedAt, view), `${waiting} · ${whose}`];
     const sum = amount > 0n ? amountText({ ...one, amount }) : '';
-    return { id: one.id, href, small, main: sentence + end, amount: sum, badge };
+    const cursor = isDone ? String(one.id) : `${rankOf(one)}-${one.id}`;
+    return { cursor, href, small, main: sentence + end, amount: sum, badge };
   });
 }
 

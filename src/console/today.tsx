@@ -81,7 +81,7 @@ async function stops(here: Here): Promise<VNode[]> {
 export async function todoPage(here: Here): Promise<Drawn> {
   const { todo, query } = here;
   const isDone = query.get('show') === 'done';
-  const rows = await caseRows(here, PAGE, isDone, idOf(query.get('after')));
+  const rows = await caseRows(here, PAGE, isDone, query.get('after') ?? '');
   const held = await heldNow(here);
   const titleOfOpen = todo === 0 ? 'Nothing to do' : `${ui.counted(todo, 'thing')} to do`;
   const title = isDone ? 'Done' : titleOfOpen;
@@ -93,7 +93,7 @@ export async function todoPage(here: Here): Promise<Drawn> {
     !isDone && held.size > 0 && ui.line(`We hold ${moneyText(held)} that is not ours yet.`),
     ui.list(rows, isDone ? 'Nothing was decided yet.' : `Nothing to do. ${await comparedText(here)}`),
     rows.length === PAGE &&
-      ui.line(ui.link(`/admin/cases?${isDone ? 'show=done&' : ''}after=${rows.at(-1)?.id}`, 'More')),
+      ui.line(ui.link(`/admin/cases?${isDone ? 'show=done&' : ''}after=${rows.at(-1)?.cursor}`, 'More')),
   ];
   return { title, body };
 }

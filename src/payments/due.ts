@@ -39,12 +39,14 @@ export async function lease(parts: AskParts, reference: string, cause: Lease['ca
 
 const WAIT_STEP_MS = 250;
 const WAIT_MS = 5_000;
+/** The minimum time for a call, after the wait for another process. */
+const MIN_CALL_MS = 500;
 
 type Asking = {
   /** Of the call. Left out: it follows from the cause. */
   priority?: Priority;
   alongside?: Alongside | undefined;
-  /** Milliseconds for the call. */
+  /** Milliseconds for the wait and the call together. */
   withinMs?: number | undefined;
   isNested?: boolean;
 };
@@ -62,11 +64,13 @@ export async function askNow(
 ): Promise<boolean> {
   const usual = cause === 'deadline' || cause === 'reconciliation' ? 'background' : 'interactive';
   const priority = asked.priority ?? usual;
-  const endMs = performance.now() + Math.min(WAIT_MS, withinMs ?? WAIT_MS);
+  const begun = performance.now();
+  const endMs = begun + Math.min(WAIT_MS, withinMs ?? WAIT_MS);
   do {
     const taken = await lease(parts, reference, cause);
     if (taken !== null) {
-      const answer = await parts.confirm({ ...taken, isNested }, priority, withinMs, alongside);
+      const left = withinMs && Math.max(MIN_CALL_MS, withinMs - (performance.now() - begun));
+      const answer = await parts.confirm({ ...taken, isNested }, priority, left, alongside);
       return answer !== null && answer !== 'unreadable';
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));

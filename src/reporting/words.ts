@@ -1,7 +1,6 @@
 import words from '../custom/words.json' with { type: 'json' };
 import { dueSeen, MISSING_MONEY } from '../cases/classes.ts';
-import { allocatedOf, BOOK_FIGURES } from '../ledger/books.ts';
-import { max } from '../ledger/sources.ts';
+import { BOOK_FIGURES } from '../ledger/books.ts';
 import { BY_DEADLINE, restOf } from '../orders/order.ts';
 import { figuresOf, ledgerOf, oursOf } from '../ledger/stored.ts';
 import { isInProof } from '../payments/aggregate.ts';
@@ -97,12 +96,7 @@ export function totalsOf(payments: readonly Pick<ToldPayment, 'ledgers'>[], curr
     const figures = figuresOf(ledger);
     // Money that came and went before a decision counts as returned, although nothing is booked.
     const returned = ledger.books.returned + figures.cameAndWent;
-    // A source that says failed after paid reports nothing as received any more. What we booked was
-    // received then, and has left since.
-    const unreported = max(0n, allocatedOf(ledger.books) - figures.received);
-    const received = figures.received + unreported;
-    const outflow = figures.outflow + unreported;
-    return { ...figures, ...ledger.books, received, outflow, returned, ours: oursOf(ledger, figures.missing) };
+    return { ...figures, ...ledger.books, returned, ours: oursOf(ledger, figures.missing) };
   });
   const sums = FIGURES.map((one) => [one, all.reduce((sum, row) => sum + row[one], 0n)]);
   return Object.fromEntries(sums) as Totals;
@@ -157,6 +151,8 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
   const { payment, currency, held, missing } = one;
   const said = one.evidence as Record<string, Maybe<string>>;
   const money = (amount: bigint): string => amountText({ amount, currency });
+  const totals = totalsOf([payment], currency);
+  const received = totals.received > held ? totals.received : held;
   const rest = order === null ? 0n : restOf(order);
   const due = dueSeen(said, currency) ?? order?.amount ?? 0n;
   const isAsked = isRestAsked(payment) && (order?.partPaid ?? 0n) > 0n;
@@ -172,16 +168,19 @@ export function caseWords({ order, ...one }: Trouble & { order: Told | null }, v
     missing: money(missing),
     short: money(isAsked ? rest : due - held),
     over: money(held - due),
-    ratio:
-      held > payment.amount
-        ? `${held / (payment.amount || 1n)} times as much`
-        : `1/${payment.amount / (held || 1n)} of it`,
+    received: money(received),
+    ratio: ratioText(received, payment.amount),
     reference: clip(payment.reference, 9),
     paidBy: clip(order?.paidReference, 9),
     ended: order?.endedBy === BY_DEADLINE ? 'was over' : 'was cancelled',
     word: clip(said.verifyWord ?? said.historyWord, 30),
     doubt: clip(said.verifyDoubt, 70),
   });
+}
+
+/** `100 times as much` or `1/100 of it`, of two amounts that are a power of ten apart. */
+function ratioText(received: bigint, asked: bigint): string {
+  return received > asked ? `${received / (asked || 1n)} times as much` : `1/${asked / (received || 1n)} of it`;
 }
 
 function stateOf(order: Told, currency: string): string {

@@ -14,6 +14,7 @@ const GONE = new Map([
   ['returned', 'returned'],
   ['refunded', 'refunded'],
   ['writtenOff', 'writtenOff'],
+  ['recovered', 'recovered'],
   ['sendBack', 'returned'],
   ['lost', 'writtenOff'],
 ]);
@@ -35,7 +36,7 @@ type Row = { name: string; amount: bigint; currency: string; isSum: boolean };
  * Money that left. `at` is the time when this was recorded, or null if nobody has recorded it yet.
  */
 type Move = Pick<Row, 'amount' | 'currency'> & {
-  what: 'refunded' | 'wentBack' | 'takenBack';
+  what: 'refunded' | 'wentBack' | 'takenBack' | 'recovered';
   at: Date | null;
   number: string | null;
 };
@@ -148,6 +149,8 @@ function movesOf({ journal }: ShownOrder, { currency, missing, cameAndWent }: Su
     const figure = GONE.get(counter ?? '');
     const isOurs = figure === 'refunded' || row.what === 'decided';
     const returned = isOurs ? 'refunded' : 'wentBack';
+    // A refund that did not leave after all is money that stayed.
+    if (figure === 'recovered') return [{ what: 'recovered', amount: -amount, currency, at, number }];
     const what = figure === 'writtenOff' ? 'takenBack' : returned;
     return [{ what, amount, currency, at, number }];
   });

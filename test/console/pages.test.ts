@@ -234,13 +234,33 @@ test('money without an order is given to an order after a confirmation', async (
   expect(await order()).toContain(reference);
 });
 
-test('if the service says failed after paid, the money lines of the order add up on both pages', async () => {
-  const { orderId, reference } = await buy(shop);
-  await happens(shop, reference, 'fail');
-  await shop.command(['reconcile']);
-  await eventually(async () => (await open('Ngozi', `/admin/orders/${orderId}`)).body.includes('Reversed'));
-  const text = (await open('Ngozi', `/admin/orders/${orderId}`)).body.replace(/<[^>]*>/g, ' ');
-  expect(text).toMatch(
-    /Received\s+NGN 8,500.00\s+Went back\s+NGN 8,500.00\s+Held for you to decide\s+NGN 0.00\s+Ours\s+NGN 0.00/,
-  );
+test('after a part of an overpayment left by itself, only the rest of the surplus is to be refunded', async () => {
+  const { orderId, reference } = await buy(shop, { amount: 9000 });
+  await happens(shop, reference, 'reverse', { amount: 200 });
+  const path = `/admin/orders/${orderId}`;
+  await eventually(async () => (await open('Ngozi', path)).body.includes('I refunded NGN 300.00'));
+  const fields = { ...(await formOf('Ngozi', path, 'cases decide')), number: 'RF-9' };
+  const { body } = await send('Ngozi', path, fields);
+  expect(body).toContain('<h1>Refund of NGN 300.00 for this order?</h1>');
+  expect(body).not.toContain('NGN 500.00');
+});
+
+test('a message that a person holds is sent again only after a confirmation that names the person', async () => {
+  const { orderId } = await shop.checkout();
+  const reference = (
+    await shop.database.query<{ reference: string }>('SELECT reference FROM payments WHERE order_id = $1', [orderId])
+  )[0]?.reference;
+  await happens(shop, reference ?? '', 'pay');
+  const message = () =>
+    shop.database.query<{ id: string; held_by: string | null }>(
+      `SELECT id, held_by FROM messages WHERE order_id = $1 AND type = 'order.paid'`,
+      [orderId],
+    );
+  await eventually(async () => (await message()).length === 1);
+  await shop.database.query(`UPDATE messages SET held_by = 'ada', sent_at = NULL WHERE order_id = $1`, [orderId]);
+  const path = `/admin/orders/${orderId}`;
+  const fields = await formOf('Tunde', path, 'messages resend');
+  const { body } = await send('Tunde', path, fields);
+  expect(body).toMatch(/Send this order although somebody holds it\?[^]*Held by[^]*ada/);
+  expect((await message())[0]?.held_by).toBe('ada');
 });

@@ -225,3 +225,18 @@ test.each<[string[], string, Told]>([
 ])('the findings about a paid order are %j if %s', (findings, _, given) => {
   expect(told(given)).toEqual(findings);
 });
+
+test('an explained refund that came back in part opens a case again when the rest of it is late', () => {
+  const shop = new LedgerShop(8_500n);
+  const day = (days: number): Date => new Date(Date.parse('2026-03-01T12:00:00Z') + days * 86_400_000);
+  shop.verify(CLEAR, day(0));
+  shop.refund(2_500n, false, day(1));
+  shop.verify({ ...CLEAR, balance: 7_500n }, day(2));
+  shop.verify(CLEAR, day(3));
+  expect(shop.openCase()).toMatchObject({ class: 'refund_not_shown', missing: 1_000n });
+  expect(shop.decide('explain', false, day(4))).toBeNull();
+  expect(shop.openCase()).toBeUndefined();
+  shop.verify(CLEAR, day(18));
+  shop.history([{ id: 'c1', received: 8_500n, outflow: 0n, isReversed: false, isDoubted: false }], day(19), true);
+  expect(shop.openCase()).toMatchObject({ class: 'refund_not_shown', missing: 2_500n });
+});
