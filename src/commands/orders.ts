@@ -71,7 +71,10 @@ export const ORDERS = [
       const until = hours === null ? null : new Date(Date.now() + hours * HOUR_MS);
       await stopCheckouts(prisma, policy.mode, { what: currency, by, reason: note, until });
       await prisma.journalEntry.create({ data: { what: 'checkouts stopped', by, data: { currency, hours, note } } });
-      const end = until === null ? '' : ` until ${whenText(until, viewOf(parts))}`;
+      // A stop without an end stays in force beside this one.
+      const stops = await openStops(prisma, policy.mode);
+      const isEndless = stops.some(({ what, endedAt }) => what === currency && endedAt === null);
+      const end = until === null || isEndless ? '' : ` until ${whenText(until, viewOf(parts))}`;
       const sentence = `New payments${inCurrency(currency)} are stopped${end}. Pages that are open can still be paid.`;
       return { sentence };
     },

@@ -117,6 +117,8 @@ test('a currency is stopped and allowed again, and the list shows who did it', a
       })
     ).status;
   expect(await act(shop, 'checkouts', 'stop', 'xof', '--note', 'prices are wrong')).toMatchObject({ exit: 0 });
+  const shorter = await act(shop, 'checkouts', 'stop', 'xof', '--hours', '1', '--note', 'a pause');
+  expect(shorter).toMatchObject({ exit: 0, out: expect.stringMatching(/^New payments in XOF are stopped\./) });
   expect(await checkout()).toBe(409);
   expect(await act(shop, 'checkouts', 'resume', 'XOF')).toMatchObject({ exit: 0 });
   expect(await checkout()).toBe(201);
