@@ -133,7 +133,8 @@ function typedFor({ typed }: Here, name: string, hidden: Record<string, string>)
 export const isTyped = ({ typed }: Here, name: string): boolean => typed?.values.get('do') === name;
 
 const operatorsOf = ({ parts: { config } }: Here): string =>
-  config.OPERATORS.flatMap(({ name, role }) => (role === 'operator' ? name : [])).join(', ') || 'the person who set up the shop';
+  config.OPERATORS.flatMap(({ name, role }) => (role === 'operator' ? name : [])).join(', ') ||
+  'the person who set up the shop';
 
 type Field = ReturnType<typeof fieldsOf>[number];
 
