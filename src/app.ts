@@ -52,7 +52,7 @@ export function createApp(program: Program, ownOrigin: () => string): Express {
       countRead: (network) => limits.countRead(network),
     }),
   );
-  app.use(apiDocsRoutes(ownOrigin, config.production || config.mode === 'live'));
+  app.use(apiDocsRoutes(ownOrigin, !config.production && config.mode === 'test'));
   app.use(shopPageRoutes(program, ownOrigin));
   app.use(metricsRoute(program));
   app.use(consoleRoutes(program, ownOrigin, WORDS.shop.name));

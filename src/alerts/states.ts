@@ -74,7 +74,8 @@ async function failing({ prisma, gateway: { mode } }: LookParts) {
   const where = { mode, failures: { gte: 6 }, nextCheckAt: { not: null } };
   const count = await prisma.payment.count({ where });
   if (count === 0) return null;
-  const says = `${counted(count, 'payment')} could not be verified for at least five minutes, or the answer could not be stored.`;
+  const payments = counted(count, 'payment');
+  const says = `${payments} could not be verified for at least five minutes, or the answer could not be stored.`;
   return { says, todo: 'search the log for "could not be" to find the reason' };
 }
 

@@ -10,10 +10,10 @@ const client = readFileSync(new URL('./client.js', import.meta.url), 'utf8');
 /**
  * The API documentation for programs and for people, and the client for browsers.
  * @param ownOrigin the origin under which clients reach the server
- * @param isProduction without the explorer, because each request that it sends is real
+ * @param withExplorer false in production and with a live key, because its requests are real
  */
-export function apiDocsRoutes(ownOrigin: () => string, isProduction: boolean): Router {
-  const swaggerUi = isProduction ? null : findSwaggerUi();
+export function apiDocsRoutes(ownOrigin: () => string, withExplorer: boolean): Router {
+  const swaggerUi = withExplorer ? findSwaggerUi() : null;
   const pageOf = () =>
     `<!doctype html>${renderToString(<Page {...apiDocument(ownOrigin())} hasExplorer={swaggerUi !== null} />)}`;
   const router = Router();

@@ -16,7 +16,7 @@ export function openStops(db: Tx, mode: Mode): Promise<Stop[]> {
 export const isStopped = (stops: readonly Stop[], currency: string): boolean =>
   stops.some(({ what }) => what === ALL || what === currency);
 
-/** @param until when it ends by itself; null: when a person ends it */
+/** `until`: the end of the stop. Null: the stop lasts until a person ends it. */
 type NewStop = { what: string; by: string; reason: string; until?: Date | null };
 
 /** Stops new checkouts. A stop without an end stays as it is. */

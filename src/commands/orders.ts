@@ -12,8 +12,9 @@ const MAX_LISTED = 1_000;
 const REFUND = { order: TEXT, amount: TEXT, number: TEXT, elsewhere: FLAG, note: TEXT.default('refunded') };
 const toStop = (text: string): string | null => (text === 'everything' ? ALL : payableCurrency(text));
 const HOUR_MS = 3_600_000;
+/** 30 days. A person ends a longer stop, so that payments never resume unexpectedly. */
 const MAX_HOURS = 30 * 24;
-/** How long a stop lasts. Null: until a person ends it. */
+/** How many hours a stop lasts. Null: until a person ends it. */
 const HOURS = z.coerce.number().positive().max(MAX_HOURS).nullable().default(null);
 const inCurrency = (currency: string): string => (currency === ALL ? '' : ` in ${currency}`);
 const CURRENCY = z.string().transform(toStop).pipe(z.string());

@@ -6,6 +6,7 @@ import { atText } from '../custom/days.ts';
 import { refundableOfAll } from '../ledger/books.ts';
 import { max } from '../ledger/sources.ts';
 import { ledgerOf } from '../ledger/stored.ts';
+import { isInProof } from '../payments/aggregate.ts';
 import { formatMajor, parseMajor } from '../platform/money.ts';
 import { amountText, TOLD_CASE, totalsOf, type ToldCase } from '../reporting/words.ts';
 import type { Sure } from './acts.tsx';
@@ -18,10 +19,13 @@ import words from './words.json' with { type: 'json' };
 
 // The actions that ask for a confirmation first, and what their confirmation pages say.
 
+/** The payments that paid the order. */
+const payingOf = (order: ShownOrder) => order.payments.filter(({ reference }) => isInProof(order, reference));
+
 /** The amount that can still be refunded, in minor units. */
-export function leftOf({ payments, proof, currency }: ShownOrder): bigint {
-  const contributing = new Set(proof?.payments.map(({ reference }) => reference));
-  const paying = payments.filter(({ reference }) => contributing.has(reference));
+export function leftOf(order: ShownOrder): bigint {
+  const { currency } = order;
+  const paying = payingOf(order);
   const rows = paying.flatMap(({ ledgers }) => ledgers.filter((one) => one.currency === currency));
   const { missing } = totalsOf(paying, currency);
   // Money that left already cannot be refunded. A person decides about it in its case.
@@ -29,9 +33,9 @@ export function leftOf({ payments, proof, currency }: ShownOrder): bigint {
 }
 
 /** Why an order's message is not sent, as a sentence. Null: nothing of its money is missing. */
-export function missingOf({ payments, proof, currency, messages }: ShownOrder): string | null {
-  const contributing = new Set(proof?.payments.map(({ reference }) => reference));
-  const paying = payments.filter(({ reference }) => contributing.has(reference));
+export function missingOf(order: ShownOrder): string | null {
+  const { currency, messages } = order;
+  const paying = payingOf(order);
   const { missing, writtenOff, refunded, captured } = totalsOf(paying, currency);
   const money = (amount: bigint): string => amountText({ amount, currency });
   if (missing > 0n) return `${money(missing)} of this order is missing at the payment service.`;
@@ -76,7 +80,7 @@ async function usedBefore({ prisma, mode, view }: Here, number: string): Promise
 }
 
 /** A typed amount. 0: it cannot be read, or it has more decimals than others of its currency. */
-function amountOf(typed: string, { amount, currency }: ShownOrder): bigint {
+function typedAmount(typed: string, { amount, currency }: ShownOrder): bigint {
   const decimals = (one: string): number => (one.split('.')[1] ?? '').length;
   // `1.000` may be a thousand, so it is not read as 1.00.
   const isTooFine = decimals(typed) > decimals(formatMajor({ amount, currency }));
@@ -107,7 +111,7 @@ export const CONFIRMED: Record<string, Asking | undefined> = {
     if (order === null) throw refused('unknown-order');
     const { currency, refunds } = order;
     if (refunds.some((one) => one.externalId === input.number)) throw refused('noted');
-    const [amount, left] = [amountOf(text(input.amount), order), leftOf(order)];
+    const [amount, left] = [typedAmount(text(input.amount), order), leftOf(order)];
     if (amount <= 0n)
       return { faults: { amount: `This must be an amount without separators, like ${formatMajor(order)}.` } };
     if (amount > left) throw refused('too-much', { left: amountText({ amount: left, currency }) });
@@ -131,14 +135,13 @@ export const CONFIRMED: Record<string, Asking | undefined> = {
       where: { id: text(input.message) },
       select: { orderId: true, heldBy: true },
     });
-    const holder = message?.heldBy ?? MISSING_MONEY;
-    const isHeldByPerson = holder !== MISSING_MONEY;
-    if (!isDespite && !isHeldByPerson) return null;
+    const holder = message?.heldBy === MISSING_MONEY ? null : (message?.heldBy ?? null);
+    if (!isDespite && holder === null) return null;
     const order = await readOrder(here, message?.orderId ?? '');
     if (order === null) throw refused('unknown-order');
     const texts = isDespite ? words.ends['send anyway'] : words.ends['send held'];
     const sure = await sureOf(here, input, texts, '', order);
     const money: [string, string] = ['Money', isDespite ? (missingOf(order) ?? '') : ''];
-    return { ...sure, facts: [...sure.facts, money, ['Held by', isHeldByPerson ? holder : '']] };
+    return { ...sure, facts: [...sure.facts, money, ['Held by', holder ?? '']] };
   },
 };

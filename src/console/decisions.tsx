@@ -59,7 +59,7 @@ export async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
     const isWhole = newest !== null && balanceIn(newest, currency) === one.held;
     const isUseless = as === 'ask-rest' && (one.closedAt !== null || !isWhole);
     if (typeof effect === 'string' || isUseless || (elsewhere && !isNotShown)) return [];
-    const amount = amountOf(one, as, effect.booking);
+    const amount = decidedAmount(one, as, effect.booking);
     const value = elsewhere ? `${as} elsewhere` : as;
     const texts = ENDS[isNotShown && as !== 'explain' ? `${value}, not shown` : value];
     const done = texts && { ...texts, done: `${texts.done}${effect.marksPaid ? ' The order is paid.' : ''}` };
@@ -72,7 +72,7 @@ export async function endsOf({ prisma }: Here, one: ToldCase): Promise<End[]> {
  * The amount of a decision, in minor units. A refund of held money is what leaves by the person's
  * own act: `returned` also has what left before. Asking for the rest and explaining book nothing.
  */
-function amountOf({ held, missing }: ToldCase, as: Decision, booking: Booking): bigint {
+function decidedAmount({ held, missing }: ToldCase, as: Decision, booking: Booking): bigint {
   const { refunded, recovered, writtenOff, captured = 0n, offProvider = 0n } = booking;
   if (held > 0n) return as === 'refund' ? held - captured : held;
   return refunded ?? recovered ?? writtenOff ?? (offProvider > 0n ? offProvider : missing);

@@ -113,6 +113,15 @@ const orderRow = (here: Here, order: ListedOrder): ui.Row => ({
 export const TABS = Object.entries(words.tabs) as ['all' | Group, string][];
 const dayOptions = (...keys: (keyof typeof words.days)[]): ui.Option[] => keys.map((key) => [key, words.days[key]]);
 
+/** `3 paid, 1 waiting`: how many orders each group has, without empty groups. */
+export function groupsText(orders: readonly ListedOrder[]): string {
+  const counts = TABS.flatMap(([group, name]) => {
+    const count = orders.filter((one) => one.group === group).length;
+    return count === 0 ? [] : `${count} ${name.toLowerCase()}`;
+  });
+  return counts.join(', ');
+}
+
 /** The page of orders: the orders of a period, and whether they were paid. */
 export async function ordersPage(here: Here): Promise<Drawn> {
   const { view, query, books } = here;
@@ -131,11 +140,7 @@ export async function ordersPage(here: Here): Promise<Drawn> {
   const tabs = TABS.map(([key, name]) => {
     return [isWhole ? `${name} ${of(key).length}` : name, to({ tab: key }), key === tab] as const;
   });
-  const kinds = TABS.flatMap(([key, name]) => {
-    const count = key === 'all' ? 0 : of(key).length;
-    return count === 0 ? [] : `${count} ${name.toLowerCase()}`;
-  });
-  const told = `${ui.counted(orders.length, 'order')}. ${kinds.join(', ')}.`;
+  const told = `${ui.counted(orders.length, 'order')}. ${groupsText(orders)}.`;
   const totals = totalOf(period.key === 'all' ? [] : await books(period, view));
   const shown = [...totals].filter(([one]) => currency === '' || one === currency);
   const earned = moneyText(shown.map(([one, sums]) => [one, sums.earned]));

@@ -139,7 +139,7 @@ export async function moneyPage(here: Here): Promise<Drawn> {
   const options = [...new Set([month, ...months])].map((one) => [one, monthName(one)] as const);
   const table = ui.numbers(`The sums of ${name}`, columns, [...rows, ['Held at the end of the month', atEnd]]);
   const rule =
-    'One row for each movement of money. The column earned adds up to the table above; held is the change of held money.';
+    'One row for each movement. The column earned adds up to the table above. Held is the change of held money.';
   const button = <span class="button">{`Download ${name} (CSV)`}</span>;
   const lastMonth = monthAfter(thisMonth(view), -1);
   const body = [

@@ -9,7 +9,7 @@ import type { Report } from '../reconciliation/report.ts';
 import { badgeOf, type Group } from '../reporting/groups.ts';
 import { act, isTyped } from './acts.tsx';
 import type { Drawn, Here } from './frame.tsx';
-import { caseRows, emailOf, PAGE, TABS, unsent } from './lists.tsx';
+import { caseRows, emailOf, groupsText, PAGE, TABS, unsent } from './lists.tsx';
 import { earnedByDay, figure, moneyText, totalOf } from './money.tsx';
 import * as ui from './parts.tsx';
 import { DAY_MS, daysOf, heldNow, idOf, ordersOf, soldIn, unsentOf, WINDOW, type ListedOrder } from './queries.ts';
@@ -71,7 +71,8 @@ async function stops(here: Here): Promise<VNode[]> {
     const which = what === ALL ? 'New payments' : `New payments in ${what}`;
     const since = `${which} are stopped since ${whenText(at, view)}. Pages that are open can still be paid.`;
     const why = `${by === BY_PROGRAM ? 'The program' : by} stopped it: “${reason}”`;
-    const end = endedAt === null ? 'It does not end by itself.' : `It ends by itself ${atText(endedAt, view)}.`;
+    const end =
+      endedAt === null ? 'It lasts until you allow payments again.' : `It ends automatically ${atText(endedAt, view)}.`;
     const allow = act(here, 'checkouts resume', `Allow ${currency} again`, { hidden: { currency } });
     return ui.notice('warn', `${since} ${why}`, end, allow);
   });
@@ -102,12 +103,8 @@ export async function todoPage(here: Here): Promise<Drawn> {
 async function summaryOfToday(here: Here): Promise<VNode | null> {
   const orders = await ordersOf(here, daysOf('today', here.view));
   if (orders.length >= WINDOW) return null;
-  const counts = TABS.flatMap(([group, name]) => {
-    const count = orders.filter((one) => one.group === group).length;
-    return count === 0 ? [] : `${count} ${name.toLowerCase()}`;
-  });
-  const told = `${ui.counted(orders.length, 'order')} today${orders.length > 0 ? `: ${counts.join(', ')}` : ''}.`;
-  return ui.line(ui.link('/admin/orders?day=today', told));
+  const groups = orders.length > 0 ? `: ${groupsText(orders)}` : '';
+  return ui.line(ui.link('/admin/orders?day=today', `${ui.counted(orders.length, 'order')} today${groups}.`));
 }
 
 /** Counts orders on the day of the order, and money on the day it moved. */

@@ -87,7 +87,7 @@ export function statusOfPayment({
   if (status === 'unmatched') return 'unmatched';
   if (isPaidBy) return 'paid';
   if (hasHeldMoney || hasOpenCase) return 'review';
-  // Verify showed money, but none of it is held: a person decided about it, or it was returned.
+  // Verify showed money, and none of it is held: it was decided about or returned.
   if (outcome === 'failed' || outcome === 'reversed' || outcome === 'paid') return 'failed';
   if (outcome === 'expired' || (isOver && status !== 'refused')) return 'expired';
   if (outcome === 'pending' || status === 'review') return 'open';

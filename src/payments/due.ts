@@ -39,7 +39,10 @@ export async function lease(parts: AskParts, reference: string, cause: Lease['ca
 
 const WAIT_STEP_MS = 250;
 const WAIT_MS = 5_000;
-/** The minimum time for a call, after the wait for another process. */
+/**
+ * Milliseconds that remain for a call after the wait for another process. Most services answer
+ * within them, and a shopper hardly notices them.
+ */
 const MIN_CALL_MS = 500;
 
 type Asking = {
@@ -69,8 +72,9 @@ export async function askNow(
   do {
     const taken = await lease(parts, reference, cause);
     if (taken !== null) {
-      const left = withinMs && Math.max(MIN_CALL_MS, withinMs - (performance.now() - begun));
-      const answer = await parts.confirm({ ...taken, isNested }, priority, left, alongside);
+      const waitedMs = performance.now() - begun;
+      const leftMs = withinMs === undefined ? undefined : Math.max(MIN_CALL_MS, withinMs - waitedMs);
+      const answer = await parts.confirm({ ...taken, isNested }, priority, leftMs, alongside);
       return answer !== null && answer !== 'unreadable';
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_STEP_MS));

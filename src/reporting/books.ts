@@ -21,7 +21,7 @@ type Movement = Line & { type: MovementType; earned: bigint; held: bigint };
 
 /**
  * How a figure of the journal counts: its type, and its sign in the earned and in the held money.
- * The last six names are from version 1.0.0, which had no figure for held money: it was what came,
+ * The last five names are from version 1.0.0, which had no figure for held money: it was what came,
  * less what was earned, kept or sent back.
  */
 const COUNTERS: Record<string, { type: MovementType; earned: bigint; held: bigint }> = {
@@ -152,17 +152,18 @@ export async function* bookPages(prisma: PrismaClient, mode: Mode, month: string
     });
 }
 
-/** The figures of the journal that make up the held money: these add to it, and all others take from it. */
-const HELD = ['held', 'came'];
-const HELD_FIGURES = Object.keys(COUNTERS).filter((counter) => COUNTERS[counter]?.held !== 0n);
+const countersWith = (sign: bigint): string[] =>
+  Object.keys(COUNTERS).filter((counter) => COUNTERS[counter]?.held === sign);
+/** The figures of the journal that add to the held money, and those that take from it. */
+const [ADDING, TAKING] = [countersWith(1n), countersWith(-1n)];
 
 /** The held money at a time, by currency, in minor units. */
 async function heldAt(prisma: PrismaClient, mode: Mode, at: Date) {
   // Raw: the mode is a column of payments, which the journal names without a key.
   const reading = prisma.$queryRaw<{ currency: string; held: bigint }[]>`
-    SELECT j.currency, sum(CASE WHEN counter = ANY(${HELD}) THEN j.amount ELSE -j.amount END)::bigint AS held
+    SELECT j.currency, sum(CASE WHEN counter = ANY(${ADDING}) THEN j.amount ELSE -j.amount END)::bigint AS held
     FROM journal j JOIN payments p USING (reference)
-    WHERE p.mode = ${mode}::mode AND j.at < ${at} AND counter = ANY(${HELD_FIGURES})
+    WHERE p.mode = ${mode}::mode AND j.at < ${at} AND counter = ANY(${[...ADDING, ...TAKING]})
     GROUP BY j.currency ORDER BY j.currency`;
   const [, held] = await prisma.$transaction([unhurried(prisma), reading]);
   return held;

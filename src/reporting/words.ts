@@ -215,10 +215,11 @@ function partBadge({ proof }: Told, { refunded, ours }: Totals): string {
   return ours > 0n ? 'Part refunded' : 'Refunded';
 }
 
-/** A person explained the newest case about this money, and it is still as it was then. */
+/** A person explained the newest case about this loss, and the loss is still as it was then. */
 function isExplained({ cases }: ToldPayment, currency: string): boolean {
   const newest = cases.findLast((one) => one.currency === currency);
-  return newest?.decision === 'explain' && newest.acknowledged !== null;
+  const isLoss = newest !== undefined && newest.class !== 'refund_not_shown';
+  return isLoss && newest.decision === 'explain' && newest.acknowledged !== null;
 }
 
 /** The newest case that a person explained, and that is still as it was then. */

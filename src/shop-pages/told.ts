@@ -112,7 +112,10 @@ function goodsOf({ lines, amount, currency }: ShownOrder, words: Words): Row[] {
   return [...goods, { name: words.order.total, amount, currency, isSum: true }];
 }
 
-/** What was received in a currency if it is not the price, what left, and what is left. */
+/**
+ * The rows of a currency: the received money if it differs from the price, the money that left, and
+ * the net amount.
+ */
 function moneyRows(order: ShownOrder, words: Words, sums: Sums, went: Pick<Row, 'name' | 'amount'>[]): Row[] {
   const { currency, received, held, ours } = sums;
   const price = currency === order.currency ? order.amount : 0n;

@@ -90,7 +90,7 @@ test('a person can cancel and reopen an order, unless it is paid', async () => {
   expect(await change('cancel', paid.orderId)).toMatchObject({ exit: 1, err: expect.stringMatching(/order is paid/) });
 });
 
-test('a stop for some hours ends by itself, and a longer one goes on', async () => {
+test('a stop for some hours ends automatically, and a longer stop stays in force', async () => {
   const checkout = () =>
     shop.request('POST', '/checkout', { json: { email: 'eve@example.com', items: [{ sku: 'djembe', quantity: 1 }] } });
   const stop = (hours: string) => act(shop, 'checkouts', 'stop', 'XOF', '--hours', hours, '--note', 'a pause');

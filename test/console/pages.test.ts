@@ -161,7 +161,7 @@ describe('an order that was paid and then charged back', () => {
     expect(links[0]?.[1]).toBe(reversed.orderId);
   });
 
-  test('has a link to the proof, offers no refund of money that left, and stays reversed when it is explained', async () => {
+  test('has a link to the proof for the bank, and offers no refund of money that left', async () => {
     const { body } = await open('Ngozi', path);
     expect(body).not.toContain('Refund it at the payment service first');
     expect(body).not.toContain('can still be refunded');
@@ -234,7 +234,7 @@ test('money without an order is given to an order after a confirmation', async (
   expect(await order()).toContain(reference);
 });
 
-test('after a part of an overpayment left by itself, only the rest of the surplus is to be refunded', async () => {
+test('if a part of the surplus was reversed, the console asks for a refund of the rest only', async () => {
   const { orderId, reference } = await buy(shop, { amount: 9000 });
   await happens(shop, reference, 'reverse', { amount: 200 });
   const path = `/admin/orders/${orderId}`;

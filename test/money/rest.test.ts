@@ -275,13 +275,19 @@ test('the id of the part payment does not pay the rest, and another page for the
   await stands(shop, first.orderId, 'paid');
 });
 
-test('held money that is exactly the rest pays the order once a person asks for the rest', async () => {
+/** Two payments of one order, 5000 and 3500, are held. Together they are its price. */
+async function paidInTwoParts(): Promise<{ first: Checkout; second: Checkout }> {
   const first = await shop.checkout();
   await letPageExpire(first);
   const { body: second } = await next(first);
   await happens(shop, first.reference, 'pay', { amount: 5000 });
   await happens(shop, second.reference, 'pay', { amount: 3500 });
   await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN', 'underpaid 350000 0 NGN');
+  return { first, second };
+}
+
+test('held money that is exactly the rest pays the order once a person asks for the rest', async () => {
+  const { first } = await paidInTwoParts();
   expect(await decide(first, 'ask-rest')).toMatchObject({ exit: 0 });
   await stands(shop, first.orderId, 'paid');
 });
@@ -378,12 +384,7 @@ test('a part payment that could not be read for a while has its form on the page
 });
 
 test('a person who asks for the rest while the rest is being verified pays nothing with a stale part', async () => {
-  const first = await shop.checkout();
-  await letPageExpire(first);
-  const { body: second } = await next(first);
-  await happens(shop, first.reference, 'pay', { amount: 5000 });
-  await happens(shop, second.reference, 'pay', { amount: 3500 });
-  await stands(shop, first.orderId, 'review', 'underpaid 500000 0 NGN', 'underpaid 350000 0 NGN');
+  const { first, second } = await paidInTwoParts();
   await chargeBackInSilence(first);
   const old = `UPDATE payments SET answered_at = answered_at - interval '2 minutes' WHERE order_id = $1`;
   await shop.database.query(old, [first.orderId]);

@@ -219,7 +219,7 @@ test.each([true, false])('a waiting page updates itself; with scripts: %s', asyn
   if (javaScriptEnabled) expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
 });
 
-test('while payments are stopped, an order offers no new payment, and its open payment page stays payable', async () => {
+test('while payments are stopped, an order offers no new payment, and an open page stays payable', async () => {
   const [unopened, opened] = [await placed(), (await desk.checkout()).orderId];
   const page = await browser.newPage();
   const buttonsOf = async (orderId: string): Promise<number> => {
