@@ -233,10 +233,13 @@ test('an explained refund that came back in part opens a case again when the res
   shop.refund(2_500n, false, day(1));
   shop.verify({ ...CLEAR, balance: 7_500n }, day(2));
   shop.verify(CLEAR, day(3));
+  const rows = [{ id: 'c1', received: 8_500n, outflow: 0n, isReversed: false, isDoubted: false }];
+  shop.history(rows, day(3), true);
   expect(shop.openCase()).toMatchObject({ class: 'refund_not_shown', missing: 1_000n });
   expect(shop.decide('explain', false, day(4))).toBeNull();
   expect(shop.openCase()).toBeUndefined();
+  // Both sources report the same as before. The ten days of the refund are over.
   shop.verify(CLEAR, day(18));
-  shop.history([{ id: 'c1', received: 8_500n, outflow: 0n, isReversed: false, isDoubted: false }], day(19), true);
+  shop.history(rows, day(19), true);
   expect(shop.openCase()).toMatchObject({ class: 'refund_not_shown', missing: 2_500n });
 });
